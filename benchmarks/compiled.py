@@ -141,13 +141,17 @@ def batch(model: gd.GearedModel, rnea: float) -> None:
     out = np.empty_like(q)
     usual = armature()
     data = usual.createData()
+    double = gd.compiled(model, ["inverse_dynamics"], batches=True, threads=2)
     sides: dict[str, Callable[[], object]] = {
         "batch": lambda: gd.inverse_dynamics(fast, q, v, a, out=out),
+        "two threads": lambda: gd.inverse_dynamics(double, q, v, a, out=out),
         "loop": lambda: [pin.rnea(usual, data, *x) for x in zip(q, v, a, strict=True)],
     }
-    times = {name: min(turn(call, 1) for _ in range(5)) / STATES for name, call in sides.items()}
+    times = {name: min(turn(call, 1) for _ in range(9)) / STATES for name, call in sides.items()}
     ratio = times["batch"] / times["loop"]
     print(verdict(f"batch of {STATES}, per state / Python loop over rnea", ratio, 0.02))
+    gain = times["batch"] / times["two threads"]
+    print(f"two threads: {gain:.2f} x one (asked >= 1.7, on two free cores)")
     print(f"batch {times['batch'] * 1e9:.1f} ns a state, rnea alone {rnea * 1e9:.0f} ns")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 import geared_dynamics as gd
+from elastic_arms import URDF, elbow_drives
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
@@ -16,6 +17,7 @@ from geared_dynamics.dynamics.packing import packed
 ob = gd.observers
 DT = 1e-3
 TURN = 2 * np.pi / 2**17  # resolution of an encoder of 17 bits [rad]
+MOVE, LAST = np.array([0.8, 0.6, -0.7]), 1.5  # rest to rest [rad], [s]
 
 
 def moved(
@@ -134,3 +136,22 @@ def followed(model: gd.GearedModel, seed: int, steps: int) -> tuple[np.ndarray, 
         off.append(np.abs(state.mean[: model.n] - q).max())
         valid = state.health.valid
     return np.array(off), valid
+
+
+def rubbing(coulomb: float, joints: float = 0.0, **law: Any) -> gd.GearedModel:
+    """The elbow with springs and friction of the rotors, and of the joints."""
+    drives = elbow_drives(damping=2.0)
+    for motor in drives["motors"].values():
+        motor["friction"] = {"viscous": 0.0, "coulomb": coulomb, **law}
+    for joint in drives["joints"].values():
+        if joints:
+            joint["friction"] = {"coulomb": joints}
+    return gd.load_model(URDF / "elbow.urdf", drives)
+
+
+def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Joint position, velocity and acceleration of a motion from rest to rest."""
+    s = min(max((t - 0.05) / LAST, 0.0), 1.0)
+    v = (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / LAST
+    a = (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / LAST**2
+    return MOVE * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), MOVE * v, MOVE * a

@@ -238,7 +238,7 @@ def pairs_of(
 
 def unplaced(drivetrain: DrivetrainRecord) -> set[str]:
     """Wheels whose place is not stated: the URDF's, and planets on a circle of no radius."""
-    return {wheel.name for wheel in drivetrain.wheels if wheel.from_urdf} | {
+    return {wheel.name for wheel in drivetrain.wheels if wheel.urdf_origin} | {
         f"{record.name}.planet_{k + 1}"
         for record in drivetrain.planetary
         if not record.radius > 0.0

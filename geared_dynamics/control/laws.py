@@ -151,7 +151,7 @@ class Setting(NamedTuple):
 def feedforward(
     setting: Setting, state: State | None, reference: Reference, integral: Array | None = None
 ) -> Demand:
-    """Nominal control from the reference alone: tau_s(q_d, v_d, a_d) + F.
+    """Feedforward from the reference alone: tau_s(q_d, v_d, a_d) + F.
 
     Args:
         setting: Prepared model, gains, continuous joints.

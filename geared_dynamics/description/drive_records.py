@@ -99,7 +99,8 @@ class MotorRecord:
 
     ``offsets`` are the joint positions [rad or m] at which its own encoder reads zero,
     of a URDF's transmission; ``joints.<name>.offset`` of the drivetrain file goes
-    before. ``origin`` says where the record comes from when it is not that file.
+    before. ``urdf_origin`` says where in the URDF the record comes from; it is empty for one of
+    that file.
     """
 
     name: str
@@ -115,12 +116,7 @@ class MotorRecord:
     backdriving: float = 1.0
     limits: MotorLimitRecord = MotorLimitRecord()
     offsets: tuple[tuple[str, float], ...] = ()
-    origin: str = ""
-
-    @property
-    def from_urdf(self) -> bool:
-        """Whether the URDF gives it, not the drivetrain file."""
-        return bool(self.origin)
+    urdf_origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -195,8 +191,8 @@ class WheelRecord:
     ``axis`` is a unit vector and ``position`` the centre of mass, both in the
     carrier link's frame (a carrying wheel's axes are its own carrier's);
     ``axial`` and ``transverse`` [kg m^2] are its moments of inertia about its
-    centre of mass. ``origin`` says where the record comes from when it is not
-    the drivetrain file.
+    centre of mass. ``urdf_origin`` says where in the URDF the record comes from; it is empty
+    for one of the drivetrain file.
     """
 
     name: str
@@ -208,12 +204,7 @@ class WheelRecord:
     transverse: float
     side: Literal["motor", "link"] = "motor"
     included_in_link: bool = False
-    origin: str = ""
-
-    @property
-    def from_urdf(self) -> bool:
-        """Whether the URDF gives it, not the drivetrain file."""
-        return bool(self.origin)
+    urdf_origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -221,19 +212,15 @@ class SpinRecord:
     """spin of ``wheel`` = sum of coefficient * joint rate; key path ``place``.
 
     ``length`` is the key of the length that the ratio follows from, of a joint that slides.
-    ``origin`` says where the record comes from when it is not the drivetrain file.
+    ``urdf_origin`` says where in the URDF the record comes from; it is empty for one of the
+    drivetrain file.
     """
 
     wheel: str
     coefficients: tuple[tuple[str, float], ...]
     place: str = "spins"
     length: Literal["", "lead", "pinion_radius"] = ""
-    origin: str = ""
-
-    @property
-    def from_urdf(self) -> bool:
-        """Whether the URDF gives it, not the drivetrain file."""
-        return bool(self.origin)
+    urdf_origin: str = ""
 
 
 @dataclass(frozen=True)

@@ -178,12 +178,12 @@ def _wheel(name: str, drive: Drive, robot: RobotRecord) -> WheelRecord:
         axial=axial,
         transverse=axial / 2.0,
         included_in_link=True,
-        origin=f"{_origin(drive)}, armature only",
+        urdf_origin=f"{_origin(drive)}, armature only",
     )
 
 
 def _motor(wheel: str, drive: Drive) -> MotorRecord:
-    return MotorRecord(drive.name, wheel, offsets=drive.offsets, origin=_origin(drive))
+    return MotorRecord(drive.name, wheel, offsets=drive.offsets, urdf_origin=_origin(drive))
 
 
 def _origin(drive: Drive) -> str:

@@ -98,7 +98,7 @@ def _remaining(wheel: WheelRecord, file: DrivetrainRecord) -> WheelRecord:
     """Return a wheel of the URDF, saying so where its spin is not the URDF's."""
     if wheel.name not in {spin.wheel for spin in file.spins}:
         return wheel
-    return replace(wheel, origin=f"{wheel.origin}, its spin from the drivetrain file")
+    return replace(wheel, urdf_origin=f"{wheel.urdf_origin}, its spin from the drivetrain file")
 
 
 def _spins(file: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[SpinRecord, ...]:
@@ -113,7 +113,7 @@ def _spins(file: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[SpinRecord, 
     fixed = meshed & {wheel.name for wheel in file.wheels}
     fixed |= {spin.wheel for spin in file.spins}
     return tuple(
-        replace(spin, place=f"{spin.place} of {urdf.source}", origin=urdf.source)
+        replace(spin, place=f"{spin.place} of {urdf.source}", urdf_origin=urdf.source)
         for spin in urdf.spins
         if spin.wheel not in fixed
     )
@@ -149,8 +149,8 @@ def without_replaced(
     Raises:
         GearedDynamicsError: what ``resolve`` raises for trains that do not work.
     """
-    foreign = {spin.wheel for spin in drivetrain.spins if spin.from_urdf}
-    own = [m.wheel for m in drivetrain.motors if not m.from_urdf and m.wheel not in foreign]
+    foreign = {spin.wheel for spin in drivetrain.spins if spin.urdf_origin}
+    own = [m.wheel for m in drivetrain.motors if not m.urdf_origin and m.wheel not in foreign]
     unnamed = foreign - wheels_of_file(drivetrain)
     if not (own and unnamed):
         return drivetrain
@@ -177,9 +177,9 @@ def without_replaced(
 
 def wheels_of_file(drivetrain: DrivetrainRecord) -> set[str]:
     """Wheels that the file speaks of; one that it spins itself is not the URDF's any more."""
-    names = {wheel.name for wheel in drivetrain.wheels if not wheel.from_urdf}
+    names = {wheel.name for wheel in drivetrain.wheels if not wheel.urdf_origin}
     names |= {wheel.carrier for wheel in drivetrain.wheels}
-    names |= {motor.wheel for motor in drivetrain.motors if not motor.from_urdf}
+    names |= {motor.wheel for motor in drivetrain.motors if not motor.urdf_origin}
     names |= {name for mesh in drivetrain.meshes for name in (*mesh.members, mesh.arm)}
     members = [given for item in drivetrain.planetary for _, given in item.members]
     return names | {given for given in members if isinstance(given, str)}
@@ -310,19 +310,19 @@ def override_notes(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[No
         merged: What ``merge`` returned.
         urdf: What it was given.
     """
-    wheels = {wheel.name: wheel.origin for wheel in merged.wheels}
+    wheels = {wheel.name: wheel.urdf_origin for wheel in merged.wheels}
     motors = {motor.wheel: motor for motor in merged.motors}
     lines = [
-        Note(wheel.origin, f"overridden by wheels.{wheel.name} of {merged.source}")
+        Note(wheel.urdf_origin, f"overridden by wheels.{wheel.name} of {merged.source}")
         for wheel in urdf.wheels
         if wheels.get(wheel.name) == ""
     ]
     for motor in urdf.motors:
         ours = motors.get(motor.wheel)
-        if ours is not None and not ours.from_urdf:
+        if ours is not None and not ours.urdf_origin:
             offset = "; its offset stays" if ours.offsets else ""
             finding = f"its motor is motors.{ours.name} of {merged.source}{offset}"
-            lines.append(Note(motor.origin, finding))
+            lines.append(Note(motor.urdf_origin, finding))
     return tuple(lines)
 
 
@@ -330,7 +330,7 @@ def _wheels_left_out(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[N
     shared = dict(merged.replaced)
     return [
         urdf_doubt(
-            wheel.origin,
+            wheel.urdf_origin,
             f"left out, because {merged.source} has motors on {', '.join(shared[wheel.name])};"
             f" name a wheel there {wheel.name!r} to combine the two",
         )
@@ -344,7 +344,7 @@ def _motors_left_out(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[N
     gone = dict(merged.replaced).keys() | {motor.wheel for motor in merged.motors}
     return [
         urdf_doubt(
-            motor.origin,
+            motor.urdf_origin,
             f"its motor is left out, because motors.{motor.name} of {merged.source} turns"
             f" another wheel; wheel {motor.wheel!r} has no motor now",
         )
@@ -357,7 +357,7 @@ def _side_by_side(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note
     """Return lines for wheels with inertia that may be a wheel of the file by another name."""
     others = _unmotored(merged)
     theirs = {
-        wheel.name: wheel for wheel in merged.wheels if wheel.from_urdf and wheel.axial > 0.0
+        wheel.name: wheel for wheel in merged.wheels if wheel.urdf_origin and wheel.axial > 0.0
     }
     lines = []
     for spin in urdf.spins:
@@ -372,14 +372,14 @@ def _side_by_side(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note
                 f" are the same wheel, name it {spin.wheel!r} there, otherwise describe"
                 f" {spin.wheel!r} there as well"
             )
-            lines.append(urdf_doubt(theirs[spin.wheel].origin, finding))
+            lines.append(urdf_doubt(theirs[spin.wheel].urdf_origin, finding))
     return lines
 
 
 def _unmotored(merged: DrivetrainRecord) -> dict[str, set[str]]:
     """Return the file's wheels and sets with inertia, no motor on them -> their joints."""
     motored = {motor.wheel for motor in merged.motors}
-    heavy = {wheel.name for wheel in merged.wheels if not wheel.from_urdf and wheel.axial > 0.0}
+    heavy = {wheel.name for wheel in merged.wheels if not wheel.urdf_origin and wheel.axial > 0.0}
     result = {
         spin.wheel: {joint for joint, _ in spin.coefficients}
         for spin in merged.spins

@@ -1,4 +1,4 @@
-"""What all observers have in common: the protocol, the estimate, the way ahead."""
+"""What all observers have in common: protocol, estimate, the way ahead; each has its own step."""
 
 from __future__ import annotations
 

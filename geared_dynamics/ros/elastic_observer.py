@@ -69,9 +69,9 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
 
     # -- transitions -------------------------------------------------------------------------
 
-    def prepare(self, given: ObserverParameters, model: GearedModel) -> list[str]:
+    def prepare(self, parameters: ObserverParameters, model: GearedModel) -> list[str]:
         """Make all that a cycle needs, warm; remarks for the log."""
-        setup, contact, remarks = observer_setup(given, model), given.contact, []
+        setup, contact, remarks = observer_setup(parameters, model), parameters.contact, []
         if contact.frame:
             pose(model, np.zeros(model.n), contact.frame)  # is it a frame?
         output = rehearse_observer(setup)
@@ -80,9 +80,9 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
             wrench(model, good, contact.frame, moment=False)
             if contact.moment and model.n < SIX:
                 remarks.append(BLIND)
-        self._picker = Picker(state_names(given, model))
+        self._picker = Picker(state_names(parameters, model))
         self.outputs.prepare(setup)
-        self.torques.prepare(given, model)
+        self.torques.prepare(parameters, model)
         if setup.has_links.any():
             self.links.prepare(model.joint_names)
         if setup.has_torques:
@@ -93,17 +93,17 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
             self.create_subscription(
                 JointState, "joint_states", self._on_joint_state, NEWEST_INPUT, raw=True
             )
-        self._payload = payload_words(model, given.payload)
+        self._payload = payload_words(model, parameters.payload)
         return remarks
 
-    def summary(self, given: ObserverParameters) -> str:
+    def summary(self, parameters: ObserverParameters) -> str:
         """Observer and springs."""
         springs = () if self.loop is None else self.loop.setup.model.elasticity.names
-        return f"observer {given.observer}, springs {', '.join(springs)}"
+        return f"observer {parameters.observer}, springs {', '.join(springs)}"
 
-    def endpoints(self, given: ObserverParameters) -> str:
+    def endpoints(self, parameters: ObserverParameters) -> str:
         """A line about where the node listens, where it sends, and what it waits for."""
-        source, name = given.torque_source, self.resolve_topic_name
+        source, name = parameters.torque_source, self.resolve_topic_name
         torques = "" if source == "effort" else f" and torques on {name(source)}"
         return (
             f"waiting for joint states on {name('joint_states')}{torques}; estimates go to "
@@ -255,17 +255,17 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
         given = observer_setup(own, self.model)
         return functools.partial(self._exchange, given, payload_words(self.model, own.payload))
 
-    def _exchange(self, given: ObserverSetup, payload: str) -> None:
+    def _exchange(self, setup: ObserverSetup, payload: str) -> None:
         if self.loop is not None:
-            self.loop.exchange(given)
+            self.loop.exchange(setup)
         if payload != self._payload:
             self._payload = payload
             self.get_logger().info(f"payload: {payload}")
 
-    def exchange_model(self, given: ObserverParameters, model: GearedModel) -> None:
+    def exchange_model(self, parameters: ObserverParameters, model: GearedModel) -> None:
         """Go on with the model of a changed description."""
         assert self.loop is not None  # asked before
-        setup = observer_setup(given, model)
+        setup = observer_setup(parameters, model)
         self.outputs.prepare(setup)
         self.loop.exchange(setup)
         self.loop.reset()

@@ -112,43 +112,43 @@ class FeedforwardNode(FeedforwardBase):
 
     # -- transitions -------------------------------------------------------------------------
 
-    def prepare(self, given: FeedforwardParameters, model: GearedModel) -> list[str]:
+    def prepare(self, parameters: FeedforwardParameters, model: GearedModel) -> list[str]:
         """Make all that a cycle needs, warm; remarks for the log."""
-        refuse_wider_than_start(given, self.declared.start, model)
-        annotating, measured = given.mode == "annotate", self.encoders_of(model)
-        signs(given.motors.command_sign, "motors.{}.command_sign", model.motor_names)
-        loop = FeedforwardLoop(feedforward_setup(given, model))
+        refuse_wider_than_start(parameters, self.declared.start, model)
+        annotating, measured = parameters.mode == "annotate", self.encoders_of(model)
+        signs(parameters.motors.command_sign, "motors.{}.command_sign", model.motor_names)
+        loop = FeedforwardLoop(feedforward_setup(parameters, model))
         rehearse_feedforward(loop, REHEARSAL)
         self.annotating, self.encoders = annotating, measured
-        self.commands = Commands(self.publishers_by_topic, given, model)
+        self.commands = Commands(self.publishers_by_topic, parameters, model)
         if self.annotating:
             publisher(self)
             controllers_action(self)
-        names = names_to_send(given, model)[1]
+        names = names_to_send(parameters, model)[1]
         self.state_topics = StateTopics(
-            self.publishers_by_topic, model.joint_names, names, given.publish_terms
+            self.publishers_by_topic, model.joint_names, names, parameters.publish_terms
         )
         self.joint_map = JointMap(measured.names)
         self.loop, self.exchange.carrying = loop, None
         self._make_inputs()
-        return remarks(given, model, loop.setup.policy)
+        return remarks(parameters, model, loop.setup.policy)
 
-    def accelerated(self, given: FeedforwardParameters, model: GearedModel) -> GearedModel:
+    def accelerated(self, parameters: FeedforwardParameters, model: GearedModel) -> GearedModel:
         """Return the model compiled, where that is asked for and can be done."""
-        return compiled_model(self, model) if given.compiled else model
+        return compiled_model(self, model) if parameters.compiled else model
 
-    def summary(self, given: FeedforwardParameters) -> str:
+    def summary(self, parameters: FeedforwardParameters) -> str:
         """Mode and joints."""
-        joints = ", ".join(given.joint_names)
-        return f"mode {given.mode}, joints {joints}"
+        joints = ", ".join(parameters.joint_names)
+        return f"mode {parameters.mode}, joints {joints}"
 
-    def endpoints(self, given: FeedforwardParameters) -> str:
+    def endpoints(self, parameters: FeedforwardParameters) -> str:
         """A line about where the node listens, where it sends, and what it waits for."""
         name, annotating = self.resolve_topic_name, self.annotating
         outputs = {
-            given.annotate.topic: annotating,
-            "~/commands": not annotating and given.publish_commands,
-            "~/joint_commands": not annotating and given.publish_joint_commands,
+            parameters.annotate.topic: annotating,
+            "~/commands": not annotating and parameters.publish_commands,
+            "~/joint_commands": not annotating and parameters.publish_joint_commands,
         }
         sent = ", ".join(name(topic) for topic, used in outputs.items() if used) or "no topic"
         what = "trajectories with effort" if annotating else "commands"
@@ -157,11 +157,11 @@ class FeedforwardNode(FeedforwardBase):
             f"{name('joint_states')}; {what} go to {sent}"
         )
 
-    def exchange_model(self, given: FeedforwardParameters, model: GearedModel) -> None:
+    def exchange_model(self, parameters: FeedforwardParameters, model: GearedModel) -> None:
         """Go on with the model of a changed description."""
         assert self.loop is not None  # asked before
         measured = self.encoders_of(model)
-        self.loop.exchange(feedforward_setup(given, model))
+        self.loop.exchange(feedforward_setup(parameters, model))
         self.exchange.carrying, self.encoders = None, measured
 
     def encoders_of(self, model: GearedModel) -> EncoderMap:

@@ -55,16 +55,18 @@ STATES = {
 }
 
 
-def names_to_send(given: FeedforwardParameters, model: GearedModel) -> tuple[list[str], list[str]]:
+def names_to_send(
+    parameters: FeedforwardParameters, model: GearedModel
+) -> tuple[list[str], list[str]]:
     """Names of the commands in the order in which they are sent: ours, and as they are called.
 
     As for a joint trajectory controller, ``command_joints`` may have the same names in another
     order, or other names in the order of ``joints``.
     """
-    motors = is_of_motors(given.output)
-    own = list(command_names(model, given.output))
-    usual = own if motors or not given.joints else list(given.joints)
-    chosen = list(given.command_joints)
+    motors = is_of_motors(parameters.output)
+    own = list(command_names(model, parameters.output))
+    usual = own if motors or not parameters.joints else list(parameters.joints)
+    chosen = list(parameters.command_joints)
     if not chosen or (motors and not set(chosen) & set(own) and len(chosen) != len(own)):
         return usual, usual
     if len(set(chosen)) != len(own) or len(chosen) != len(own):
@@ -79,27 +81,27 @@ class Commands:
     """Sends commands: a flat array, or by name, or both."""
 
     def __init__(
-        self, publishers: Publishers, given: FeedforwardParameters, model: GearedModel
+        self, publishers: Publishers, parameters: FeedforwardParameters, model: GearedModel
     ) -> None:
         """Make the messages."""
-        ours, called = names_to_send(given, model)
-        motors = is_of_motors(given.output)
-        own = command_names(model, given.output)
+        ours, called = names_to_send(parameters, model)
+        motors = is_of_motors(parameters.output)
+        own = command_names(model, parameters.output)
         self._index = order(own, ours)
         self._sign: Array | None = None
         if motors:
-            sign = given.motors.command_sign
+            sign = parameters.motors.command_sign
             self._sign = sign if (sign != 1.0).any() else None
-        kind = given.output  # the numbers do not say what they are
+        kind = parameters.output  # the numbers do not say what they are
         self._targets: list[tuple[Template, Any]] = []
         self.publishers: list[Any] = []
-        if given.publish_commands:
+        if parameters.publish_commands:
             flat = Float64MultiArray(data=[0.0] * len(ours))
             flat.layout.dim = [MultiArrayDimension(label=kind, size=len(ours), stride=len(ours))]
             publisher = publishers.get("~/commands", Float64MultiArray)
             self._targets.append((Template(flat, "data"), publisher.publish))
             self.publishers.append(publisher)
-        if given.publish_joint_commands:
+        if parameters.publish_joint_commands:
             named = JointState(name=called, effort=[0.0] * len(called))
             named.header.frame_id = kind
             publisher = publishers.get("~/joint_commands", JointState)
@@ -325,19 +327,19 @@ class Exchange:
         self.carrying: GearedModel | None = None
         node.declared.on_change(self._validated)
 
-    def _validated(self, given: FeedforwardParameters) -> Any:
+    def _validated(self, parameters: FeedforwardParameters) -> Any:
         """Prepare for new parameter values; what applies them."""
         node = self._node
         if node.loop is None or node.model is None:
             return lambda: None
         old = node.loop.setup
-        if all(name.startswith("payload.") for name in given.changed(old.parameters)):
-            carrying = loaded(node.model, given)
+        if all(name.startswith("payload.") for name in parameters.changed(old.parameters)):
+            carrying = loaded(node.model, parameters)
             # What answers the request and the rest of the work do not fit into one period.
             return functools.partial(setattr, self, "carrying", carrying)
-        if policy_changed(old.parameters, given):
-            refuse_wider_than_start(given, node.declared.start, node.model)
-        return functools.partial(self._exchange, feedforward_setup(given, node.model, old))
+        if policy_changed(old.parameters, parameters):
+            refuse_wider_than_start(parameters, node.declared.start, node.model)
+        return functools.partial(self._exchange, feedforward_setup(parameters, node.model, old))
 
     def take_load(self) -> None:
         """Go on with a new payload, between two joint states."""
@@ -351,13 +353,13 @@ class Exchange:
         except GearedDynamicsError as error:
             node.get_logger().error(f"payload not used: {error}")
 
-    def _exchange(self, given: FeedforwardSetup) -> None:
+    def _exchange(self, setup: FeedforwardSetup) -> None:
         self.carrying = None  # an older payload than that of what is used now
         loop = self._node.loop
         if loop is None:
             return
-        names = given.parameters.changed(loop.setup.parameters)
-        loop.exchange(given)
+        names = setup.parameters.changed(loop.setup.parameters)
+        loop.exchange(setup)
         if any(name.startswith("payload.") for name in names):
-            words = payload_words(given.bare, given.parameters.payload)
+            words = payload_words(setup.bare, setup.parameters.payload)
             self._node.get_logger().info(f"payload: {words}")

@@ -210,7 +210,7 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         """Create services, once."""
 
     @abstractmethod
-    def prepare(self, given: P, model: GearedModel) -> list[str]:
+    def prepare(self, parameters: P, model: GearedModel) -> list[str]:
         """Make ``loop`` and all that a cycle needs, warm; return remarks for the log.
 
         Raises:
@@ -218,21 +218,21 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         """
 
     @abstractmethod
-    def summary(self, given: P) -> str:
+    def summary(self, parameters: P) -> str:
         """What the node is configured as, in a few words."""
 
     @abstractmethod
-    def endpoints(self, given: P) -> str:
+    def endpoints(self, parameters: P) -> str:
         """A line about where the node listens, where it sends, and what it waits for."""
 
-    def accelerated(self, given: P, model: GearedModel) -> GearedModel:
+    def accelerated(self, parameters: P, model: GearedModel) -> GearedModel:
         """Return the model as cycles use it; called beside the loop too."""
         return model
 
     def begin(self) -> None:
         """Begin again, with the next joint state."""
 
-    def exchange_model(self, given: P, model: GearedModel) -> None:
+    def exchange_model(self, parameters: P, model: GearedModel) -> None:
         """Go on with the model of a changed description.
 
         Raises:

@@ -22,9 +22,7 @@ from geared_dynamics.observers import contact_wrench
 from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.observer_parameters import ContactParameters, ObserverParameters
-from geared_dynamics.runtime.observer_settings import (
-    ObserverSetup,
-)
+from geared_dynamics.runtime.observer_settings import ObserverSetup
 from geared_dynamics.runtime.observer_values import (
     Level,
     ObserverOutput,
@@ -108,9 +106,9 @@ class Outputs:
         self._stands = False  # whether that has numbers
         self._message = Float64MultiArray()
 
-    def prepare(self, given: ObserverSetup) -> None:
+    def prepare(self, setup: ObserverSetup) -> None:
         """Make the messages of a model."""
-        model = given.model
+        model = setup.model
         names = {
             "link_state": model.joint_names,
             "control_state": model.joint_names,
@@ -123,7 +121,7 @@ class Outputs:
         self._joints = model.motor_map.inverse.T @ structure_matrix(model).T
         dims = [
             MultiArrayDimension(label=label, size=size, stride=size)
-            for label, size in labels(given)
+            for label, size in labels(setup)
         ]
         self._message = Float64MultiArray()
         self._message.layout.dim = dims
@@ -135,11 +133,11 @@ class Outputs:
         for name, publisher in everything.items():
             self._wanted[name] = publisher.get_subscription_count() > 0
 
-    def send(self, given: ObserverSetup, output: ObserverOutput, stamp: int) -> None:
+    def send(self, setup: ObserverSetup, output: ObserverOutput, stamp: int) -> None:
         """Publish what is known, the links first.
 
         Args:
-            given: The model.
+            setup: The model.
             output: Of a cycle.
             stamp: Of the joint state, or ROS time where none came [ns].
         """
@@ -148,7 +146,7 @@ class Outputs:
                 values = self._values(name, output)
                 publisher.publish(self._fields[name].serialised(output.level, stamp, values))
         if self._wanted["quality"]:
-            self._message.data = quality_numbers(given, output).tolist()
+            self._message.data = quality_numbers(setup, output).tolist()
             self._quality.publish(self._message)
 
     def _values(self, name: str, output: ObserverOutput) -> dict[str, Array | None]:
@@ -178,7 +176,7 @@ class Outputs:
 
     def send_contact(
         self,
-        given: ObserverSetup,
+        setup: ObserverSetup,
         output: ObserverOutput,
         stamp: int,
         now: float,
@@ -187,7 +185,7 @@ class Outputs:
         """Publish the contact wrench at its own rate, while somebody listens; its loss at once.
 
         Args:
-            given: The model.
+            setup: The model.
             output: Of a cycle, or what is published without one.
             stamp: As of ``send`` [ns].
             now: Steady time [s].
@@ -199,7 +197,7 @@ class Outputs:
         lost = self._stands and output.level not in TOLD
         if not lost and now - self._told < 1.0 / contact.rate:
             return
-        six = wrench(given.model, output, frame, moment=contact.moment)
+        six = wrench(setup.model, output, frame, moment=contact.moment)
         self._told, self._stands = now, bool(np.isfinite(six).any())
         message = WrenchStamped()
         message.header.frame_id = frame
@@ -237,12 +235,12 @@ class Torques:
         self._value: Array | None = None
         self._came = 0.0
 
-    def prepare(self, given: ObserverParameters, model: GearedModel) -> None:
+    def prepare(self, parameters: ObserverParameters, model: GearedModel) -> None:
         """Subscribe as the parameters say, once each."""
-        self._names, place = torque_names(given, model)
+        self._names, place = torque_names(parameters, model)
         self._order = np.argsort(place)
         self._picker, self._value = Picker(self._names), None
-        self.source = given.torque_source
+        self.source = parameters.torque_source
         if self.source in self._subscribed:
             return
         if self.source == "commands":

@@ -293,18 +293,18 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
         return switch
 
-    def _validated(self, given: PlantParameters) -> Callable[[], None]:
+    def _validated(self, parameters: PlantParameters) -> Callable[[], None]:
         """Check changed amounts; what applies them to what is switched on."""
         plant = self.plant
         if plant is None:
             return lambda: None
-        faults = plant_node_settings.faults_of(given, self.model, self._faults)
-        loaded(self.model, given)  # refuses a load that there cannot be
+        faults = plant_node_settings.faults_of(parameters, self.model, self._faults)
+        loaded(self.model, parameters)  # refuses a load that there cannot be
 
         def apply() -> None:
             plant.faults = faults
             if self._attached:
-                plant_node_settings.attach_payload(plant, given, attached=True)
+                plant_node_settings.attach_payload(plant, parameters, attached=True)
 
         return apply
 

@@ -37,7 +37,7 @@ from geared_dynamics.runtime.contact_setup import PLACE
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import (
-    Reference,
+    ReferenceMotion,
     TrajectoryError,
     checked,
     follow,
@@ -85,7 +85,9 @@ class References:
         self.accepted = 0
         self.last = ""
         self._beside: ThreadPoolExecutor | None = None
-        self._sent: Reference | None = None  # annotated last, where the next one continues it
+        self._sent: ReferenceMotion | None = (
+            None  # annotated last, where the next one continues it
+        )
 
     def begin(self) -> None:
         """Forget what came before an activation."""
@@ -240,29 +242,29 @@ class References:
 
 
 def prepare(
-    data: bytes, given: FeedforwardSetup, zero: int, clock: float
+    data: bytes, setup: FeedforwardSetup, zero: int, clock: float
 ) -> tuple[Any, CheckedRoute | Tail]:
     """What came, and the trajectory ready for the state from which it begins.
 
     Args:
         data: The trajectory, serialised.
-        given: The node's parameters.
+        setup: The node's parameters.
         zero: ROS time from which the loop counts [ns].
         clock: ROS time, so counted [s].
     """
     received = read_trajectory(data)
     trajectory = trajectory_of(received, zero)
-    if given.parameters.mode != "annotate":
-        return received, routed(trajectory, given.rules, limits_of(given.policy), clock)
-    return received, tail_of(checked(trajectory, given.rules, clock), annotation_of(given))
+    if setup.parameters.mode != "annotate":
+        return received, routed(trajectory, setup.rules, limits_of(setup.policy), clock)
+    return received, tail_of(checked(trajectory, setup.rules, clock), annotation_of(setup))
 
 
-def annotation_of(given: FeedforwardSetup) -> Annotation:
+def annotation_of(setup: FeedforwardSetup) -> Annotation:
     """How trajectories are annotated, from the node's parameters."""
-    own, policy, control = given.parameters.annotate, given.policy, given.control
+    own, policy, control = setup.parameters.annotate, setup.policy, setup.control
     return Annotation(
         setting=Setting(compensation(control.model, control.terms)),
-        rules=given.rules,
+        rules=setup.rules,
         limits=limits_of(policy),
         effort=np.array(policy.command),
         jump=policy.resume_error,

@@ -50,22 +50,22 @@ class ContactSetup:
     refusal: GearedDynamicsError | None
 
 
-def contact_setup(given: FeedforwardParameters, control: Controller) -> ContactSetup:
+def contact_setup(parameters: FeedforwardParameters, control: Controller) -> ContactSetup:
     """How contact forces are read.
 
     Args:
-        given: The parameters.
+        parameters: The parameters.
         control: The law, with the model and its payload.
 
     Raises:
         ParameterError: for a tool that the robot does not have.
     """
-    own, model = given.contact_force, control.model
+    own, model = parameters.contact_force, control.model
     if own.tool and (own.tool not in model.frames or model.frames[own.tool].wheel >= 0):
         links = [name for name, frame in model.frames.items() if frame.wheel < 0]
         wrong = UnknownNameError("contact_force.tool", "link", own.tool, links)
         raise ParameterError(wrong.place, wrong.finding, wrong.remedy)
-    tool, refusal = own.tool or model.tips[0], refusal_of(given, own, control)
+    tool, refusal = own.tool or model.tips[0], refusal_of(parameters, own, control)
     if not own.tool and len(model.tips) > 1:
         finding = f"is not given, and the arm has {len(model.tips)} tips: {', '.join(model.tips)}"
         remedy = "set it to the link that touches the environment"
@@ -79,16 +79,16 @@ def contact_setup(given: FeedforwardParameters, control: Controller) -> ContactS
         distances=(own.max_distance, own.max_angle),
         timeout=own.timeout,
         friction=own.friction,
-        closed=given.mode == "computed_torque",
+        closed=parameters.mode == "computed_torque",
         refusal=refusal,
     )
 
 
 def refusal_of(
-    given: FeedforwardParameters, own: ContactForceParameters, control: Controller
+    parameters: FeedforwardParameters, own: ContactForceParameters, control: Controller
 ) -> GearedDynamicsError | None:
     """Why no contact force is accepted at all, None where it is."""
-    if given.mode == "annotate":
+    if parameters.mode == "annotate":
         remedy = "set mode to computed_torque"
         return ContactForceError(PLACE, "has no effect in the mode annotate", remedy)
     if not (own.max_force or own.max_torque):

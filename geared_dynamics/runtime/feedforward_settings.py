@@ -51,67 +51,69 @@ LIMITS = {
 }
 
 
-def rules_of(given: FeedforwardParameters, model: GearedModel) -> Rules:
+def rules_of(parameters: FeedforwardParameters, model: GearedModel) -> Rules:
     """How trajectories are read."""
     return Rules(
         joints=model.joint_names,
         continuous=tuple(itertools.compress(model.joint_names, model.continuous)),
-        interpolation_method=given.interpolation_method,
-        allow_partial_joints_goal=given.allow_partial_joints_goal,
-        allow_nonzero_velocity_at_trajectory_end=given.allow_nonzero_velocity_at_trajectory_end,
-        allow_integration_in_goal_trajectories=given.allow_integration_in_goal_trajectories,
+        interpolation_method=parameters.interpolation_method,
+        allow_partial_joints_goal=parameters.allow_partial_joints_goal,
+        allow_nonzero_velocity_at_trajectory_end=parameters.allow_nonzero_velocity_at_trajectory_end,
+        allow_integration_in_goal_trajectories=parameters.allow_integration_in_goal_trajectories,
         rest_after_end=True,
     )
 
 
-def terms_of(given: FeedforwardParameters) -> Terms:
+def terms_of(parameters: FeedforwardParameters) -> Terms:
     """The switches."""
-    return Terms(**{field.name: getattr(given, field.name) for field in fields(Terms)})
+    return Terms(**{field.name: getattr(parameters, field.name) for field in fields(Terms)})
 
 
-def command_type_of(given: FeedforwardParameters) -> CommandType:
+def command_type_of(parameters: FeedforwardParameters) -> CommandType:
     """What limits are for: commands; in the mode annotate the effort of trajectories."""
-    return "joint_torque" if given.mode == "annotate" else given.output
+    return "joint_torque" if parameters.mode == "annotate" else parameters.output
 
 
-def law_of(given: FeedforwardParameters) -> str:
+def law_of(parameters: FeedforwardParameters) -> str:
     """The law of the mode."""
-    return given.law if given.mode == "computed_torque" else "feedforward"
+    return parameters.law if parameters.mode == "computed_torque" else "feedforward"
 
 
-def gains_of(given: FeedforwardParameters) -> Gains | None:
+def gains_of(parameters: FeedforwardParameters) -> Gains | None:
     """The gains: those of JTC where the law takes torques and one is given, else by bandwidth."""
-    law, own = law_of(given), given.gains
+    law, own = law_of(parameters), parameters.gains
     if law == "feedforward":
         return None
     if law == "pd_plus_feedforward" and (own.p.any() or own.d.any()):
         clamp, most = own.i_clamp, own.i_clamp_max
         limit = np.where(clamp > 0.0, clamp, np.where(most > 0.0, most, np.inf))
         return Gains(own.p, own.d, own.i, limit, kind="torque")
-    return gains_from_bandwidth(given.bandwidth, given.damping_ratio, integral=given.integral)
-
-
-def controller_of(given: FeedforwardParameters, model: GearedModel) -> Controller:
-    """The law with gains, switches and output, warmed up."""
-    if model.elasticity.count and given.use_elasticity and given.mode != "annotate":
-        return elastic_controller_of(given, model)
-    return controller(
-        model,
-        law_of(given),
-        gains=gains_of(given),
-        terms=terms_of(given),
-        command_type=given.output,
-        saturation=given.saturation,
+    return gains_from_bandwidth(
+        parameters.bandwidth, parameters.damping_ratio, integral=parameters.integral
     )
 
 
-def elastic_controller_of(given: FeedforwardParameters, model: GearedModel) -> Controller:
+def controller_of(parameters: FeedforwardParameters, model: GearedModel) -> Controller:
+    """The law with gains, switches and output, warmed up."""
+    if model.elasticity.count and parameters.use_elasticity and parameters.mode != "annotate":
+        return elastic_controller_of(parameters, model)
+    return controller(
+        model,
+        law_of(parameters),
+        gains=gains_of(parameters),
+        terms=terms_of(parameters),
+        command_type=parameters.output,
+        saturation=parameters.saturation,
+    )
+
+
+def elastic_controller_of(parameters: FeedforwardParameters, model: GearedModel) -> Controller:
     """The law of an elastic arm; its gains, where none are given, follow from its modes."""
-    feedback, gains = given.feedback, None
-    if given.mode == "computed_torque":
-        gains = Gains(given.gains.p, given.gains.d, kind="torque")
-        if not (given.gains.p.any() or given.gains.d.any()):
-            ratio, still = given.damping_ratio, np.zeros(model.n)
+    feedback, gains = parameters.feedback, None
+    if parameters.mode == "computed_torque":
+        gains = Gains(parameters.gains.p, parameters.gains.d, kind="torque")
+        if not (parameters.gains.p.any() or parameters.gains.d.any()):
+            ratio, still = parameters.damping_ratio, np.zeros(model.n)
             try:
                 gains = gains_from_modes(model, still, damping_ratio=ratio, feedback=feedback)
             except ModelError as error:
@@ -121,10 +123,10 @@ def elastic_controller_of(given: FeedforwardParameters, model: GearedModel) -> C
         "flatness" if gains is None else "flatness_plus_pd",
         gains=gains,
         feedback=feedback,
-        method=given.elastic_method,
-        terms=terms_of(given),
-        command_type=given.output,
-        saturation=given.saturation,
+        method=parameters.elastic_method,
+        terms=terms_of(parameters),
+        command_type=parameters.output,
+        saturation=parameters.saturation,
     )
 
 
@@ -137,37 +139,37 @@ def without_gains(feedback: str, error: ModelError) -> tuple[str, str, str]:
     return "feedback", f"is {feedback}, where the loop {error.finding} with default gains", remedy
 
 
-def unread_gains(given: FeedforwardParameters, model: GearedModel) -> list[str]:
+def unread_gains(parameters: FeedforwardParameters, model: GearedModel) -> list[str]:
     """A line where gains are given, as in a block of JTC, that the law does not read."""
     names = [f"gains.{joint}.{part}" for joint in model.joint_names for part in "pid"]
-    own = [name for name in names if given.values[name]]
+    own = [name for name in names if parameters.values[name]]
     if not own:
         return []
     what = f"{own[0]} and others have" if len(own) > 1 else f"{own[0]} has"
-    if given.mode == "stream":
+    if parameters.mode == "stream":
         return [f"{what} no effect: the mode stream has no feedback; see mode: computed_torque"]
-    elastic = model.elasticity.count and given.use_elasticity
-    if given.mode != "computed_torque" or law_of(given) != "computed_torque" or elastic:
+    elastic = model.elasticity.count and parameters.use_elasticity
+    if parameters.mode != "computed_torque" or law_of(parameters) != "computed_torque" or elastic:
         return []
     remedy = "set law: pd_plus_feedforward to use them"
     return [f"{what} no effect: law computed_torque takes bandwidth and damping_ratio; {remedy}"]
 
 
-def policy_of(given: FeedforwardParameters, model: GearedModel) -> Policy:
+def policy_of(parameters: FeedforwardParameters, model: GearedModel) -> Policy:
     """Thresholds and limits of the safety step."""
-    command_type = command_type_of(given)
-    standard, options = default_policy(model, command_type), asdict(given.safety)
+    command_type = command_type_of(parameters)
+    standard, options = default_policy(model, command_type), asdict(parameters.safety)
     del options["clock_timeout"]  # the loop's own
-    options["command_rate"] = rate_of(given.safety.command_rate)
+    options["command_rate"] = rate_of(parameters.safety.command_rate)
     for field, name in LIMITS.items():
         if field == "command" and command_type != "joint_torque":
             continue
-        own: Array = getattr(given.joint_limits, name)
+        own: Array = getattr(parameters.joint_limits, name)
         usual = np.array(getattr(standard, field))
         refuse_wider(field, f"joint_limits.{{}}.{name}", model.joint_names, own, usual)
         options[field] = np.where(np.isnan(own), usual, own)
-    options["tracking"] = tracking_of(given, model)
-    options["reference_timeout"] = reference_timeout(given)
+    options["tracking"] = tracking_of(parameters, model)
+    options["reference_timeout"] = reference_timeout(parameters)
     return default_policy(model, command_type, **options)
 
 
@@ -216,13 +218,13 @@ def unlimited(policy: Policy, model: GearedModel, command_type: CommandType) -> 
     return [f"{what}: neither their size nor their rate is limited; {remedy}"]
 
 
-def remarks(given: FeedforwardParameters, model: GearedModel, policy: Policy) -> list[str]:
+def remarks(parameters: FeedforwardParameters, model: GearedModel, policy: Policy) -> list[str]:
     """What the user should know of the parameters: a line each, for the log."""
     return [
-        *unread_gains(given, model),
-        *without_effect(given),
-        *unlimited(policy, model, command_type_of(given)),
-        *untracked(given, model),
+        *unread_gains(parameters, model),
+        *without_effect(parameters),
+        *unlimited(policy, model, command_type_of(parameters)),
+        *untracked(parameters, model),
     ]
 
 
@@ -263,39 +265,41 @@ class Ceiling(NamedTuple):
 
 
 def ceiling_of(
-    given: FeedforwardParameters, start: FeedforwardParameters, model: GearedModel
+    parameters: FeedforwardParameters, start: FeedforwardParameters, model: GearedModel
 ) -> Ceiling:
     """The ceiling of a node's limits.
 
     Args:
-        given: Its parameters.
+        parameters: Its parameters.
         start: Those that it was started with.
         model: The robot.
 
     Raises:
         ParameterError: for a value of the start that is beyond the description.
     """
-    limiting = [entry for entry in given.rows() if entry.weaker == "model"]
+    limiting = [entry for entry in parameters.rows() if entry.weaker == "model"]
     entries = expanded(limiting, model.joint_names, ())
     usual = {name: entry.default for name, entry in entries.items()}
     own = {name: start.values[name] for name in entries}
-    return Ceiling(policy_of(given.replaced(usual), model), policy_of(given.replaced(own), model))
+    return Ceiling(
+        policy_of(parameters.replaced(usual), model), policy_of(parameters.replaced(own), model)
+    )
 
 
 def refuse_wider_than_start(
-    given: FeedforwardParameters, start: FeedforwardParameters, model: GearedModel
+    parameters: FeedforwardParameters, start: FeedforwardParameters, model: GearedModel
 ) -> None:
     """Refuse parameters that widen a limit beyond its ceiling.
 
     Args:
-        given: The parameters.
+        parameters: The parameters.
         start: Those that the node was started with.
         model: The robot.
 
     Raises:
         ParameterError: naming the parameter and what it may be.
     """
-    most, policy = ceiling_of(given, start, model), policy_of(given, model)
+    most, policy = ceiling_of(parameters, start, model), policy_of(parameters, model)
     for field, pattern in CEILED.items():
         limit, found = most.of(field), np.atleast_1d(getattr(policy, field))
         sign = -1.0 if field == "lower" else 1.0
@@ -348,7 +352,7 @@ class FeedforwardSetup:
 
 
 def feedforward_setup(
-    given: FeedforwardParameters,
+    parameters: FeedforwardParameters,
     model: GearedModel,
     old: FeedforwardSetup | None = None,
     carrying: GearedModel | None = None,
@@ -356,7 +360,7 @@ def feedforward_setup(
     """Make all that a cycle reads; takes less than a millisecond once kernels are compiled.
 
     Args:
-        given: The parameters.
+        parameters: The parameters.
         model: Without payload.
         old: What is in use: what did not change is taken over.
         carrying: The model with the payload, where it is made already.
@@ -364,23 +368,23 @@ def feedforward_setup(
     Raises:
         GearedDynamicsError: for parameters that do not go together.
     """
-    control = controller_of(given, carrying or loaded(model, given))
+    control = controller_of(parameters, carrying or loaded(model, parameters))
     policy = None
-    if old is not None and old.bare is model and not policy_changed(old.parameters, given):
+    if old is not None and old.bare is model and not policy_changed(old.parameters, parameters):
         policy = old.policy
     return FeedforwardSetup(
         bare=model,
-        parameters=given,
+        parameters=parameters,
         control=control,
-        policy=policy or policy_of(given, model),
-        rules=rules_of(given, model),
-        period=1.0 / given.update_rate if given.update_rate else 0.0,
-        continued=given.interpolate_from_desired_state,
-        clock_timeout=given.safety.clock_timeout,
-        tolerances=tolerances_of(given, model),
-        deceleration=deceleration_of(given),
-        open_loop=law_of(given) == "feedforward",
-        contact=contact_setup(given, control),
+        policy=policy or policy_of(parameters, model),
+        rules=rules_of(parameters, model),
+        period=1.0 / parameters.update_rate if parameters.update_rate else 0.0,
+        continued=parameters.interpolate_from_desired_state,
+        clock_timeout=parameters.safety.clock_timeout,
+        tolerances=tolerances_of(parameters, model),
+        deceleration=deceleration_of(parameters),
+        open_loop=law_of(parameters) == "feedforward",
+        contact=contact_setup(parameters, control),
     )
 
 

@@ -31,30 +31,30 @@ from geared_dynamics.runtime.parameters import ParameterError
 WAITING = "publish it there, or set the parameter robot_description or urdf_path"
 
 
-def needs_topic(given: ModelParameters) -> bool:
+def needs_topic(parameters: ModelParameters) -> bool:
     """Whether the URDF has to come from the topic."""
-    return not given.robot_description and not given.urdf_path
+    return not parameters.robot_description and not parameters.urdf_path
 
 
-def load(given: ModelParameters, published: str | None) -> GearedModel:
+def load(parameters: ModelParameters, published: str | None) -> GearedModel:
     """Load the model that the parameters describe.
 
     Args:
-        given: The parameters.
+        parameters: The parameters.
         published: What the topic brought last; None if nothing.
 
     Raises:
         GearedDynamicsError: what is wrong with the description.
     """
-    source = urdf(given, published)
-    lock = positions(given.locked_joints, given.locked_positions)
+    source = urdf(parameters, published)
+    lock = positions(parameters.locked_joints, parameters.locked_positions)
     with warnings.catch_warnings():  # the model's notes say the same, for the log
         warnings.simplefilter("ignore", GearedDynamicsWarning)
         return load_model(
             source,
-            drivetrain(given.drivetrain.strip()),
-            gravity=given.gravity,
-            joints=given.joints or None,
+            drivetrain(parameters.drivetrain.strip()),
+            gravity=parameters.gravity,
+            joints=parameters.joints or None,
             lock=lock or None,
         )
 
@@ -67,15 +67,15 @@ def drivetrain(given: str) -> str | bytes | None:
     return NamedBytes.of_file(given, "drivetrain file", limit, regular=True)
 
 
-def urdf(given: ModelParameters, published: str | None) -> str | bytes:
+def urdf(parameters: ModelParameters, published: str | None) -> str | bytes:
     """The URDF: text from the parameter, a regular file's content, or text from the topic."""
-    text, path = given.robot_description, given.urdf_path
+    text, path = parameters.robot_description, parameters.urdf_path
     if text and path:
         remedy = "leave one of the two empty"
         raise ParameterError("urdf_path", "both urdf_path and robot_description are set", remedy)
     if path:
         return NamedBytes.of_file(path, "URDF file", xml_input.SIZE_LIMIT, regular=True)
-    place = "robot_description" if text else given.robot_description_topic
+    place = "robot_description" if text else parameters.robot_description_topic
     found = text or published
     if found is None:
         raise ParameterError(place, "nothing was published on this topic yet", WAITING)
@@ -193,9 +193,9 @@ def payload_words(model: GearedModel | None, load: PayloadParameters) -> str:
     return f"{load.mass:g} kg, centre of mass {com} m in the frame of {frame}"
 
 
-def loaded(model: GearedModel, given: ModelParameters) -> GearedModel:
+def loaded(model: GearedModel, parameters: ModelParameters) -> GearedModel:
     """The model with the payload."""
-    load, tensor = given.payload, payload_tensor(given.payload)
+    load, tensor = parameters.payload, payload_tensor(parameters.payload)
     if load.mass == 0.0:
         if tensor.any():
             remedy = "give payload.mass as well, in the same step"
@@ -274,7 +274,7 @@ class Rebuilt(NamedTuple):
 
 
 def rebuilt(
-    given: ModelParameters,
+    parameters: ModelParameters,
     text: str | None,
     old: GearedModel | None,
     finished: Callable[[GearedModel], GearedModel] = lambda model: model,
@@ -284,7 +284,7 @@ def rebuilt(
     Raises:
         GearedDynamicsError: if it is wrong, or of other joints or motors.
     """
-    model = finished(load(given, text))
+    model = finished(load(parameters, text))
     controller(model)
     for kind in ("joint_names", "motor_names"):
         before, now = getattr(old, kind, None), getattr(model, kind)

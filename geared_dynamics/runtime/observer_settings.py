@@ -89,17 +89,17 @@ class ObserverSetup(Frozen):
         return found
 
 
-def observer_setup(given: ObserverParameters, bare: GearedModel) -> ObserverSetup:
+def observer_setup(parameters: ObserverParameters, bare: GearedModel) -> ObserverSetup:
     """Prepare from a model without payload.
 
     Raises:
         GearedDynamicsError: what does not go together.
     """
-    model, own, sensors = loaded(bare, given), given.motors, given.sensors
+    model, own, sensors = loaded(bare, parameters), parameters.motors, parameters.sensors
     motors, joints = model.motor_names, model.joint_names
-    period = 1.0 / given.update_rate
-    if given.max_extrapolation < SLOWEST_HOLD * period:
-        place, found = "max_extrapolation", given.max_extrapolation
+    period = 1.0 / parameters.update_rate
+    if parameters.max_extrapolation < SLOWEST_HOLD * period:
+        place, found = "max_extrapolation", parameters.max_extrapolation
         finding = f"is {found:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
         raise ParameterError(place, finding, f"set at least {SLOWEST_HOLD * period:g} s")
     remedy = "give a finite number"
@@ -111,22 +111,22 @@ def observer_setup(given: ObserverParameters, bare: GearedModel) -> ObserverSetu
     command_signs = signs(own.command_sign, "motors.{}.command_sign", motors)
     return ObserverSetup(
         model=model,
-        observer=observer_of(given, model),
-        angles=motor_angle_map(model, given.feedback, offsets, encoder_signs),
-        torques=motor_torques(model, given.torque_kind, command_signs),
+        observer=observer_of(parameters, model),
+        angles=motor_angle_map(model, parameters.feedback, offsets, encoder_signs),
+        torques=motor_torques(model, parameters.torque_kind, command_signs),
         holding=torque_map(model, "joint_torque", "motor_torque"),
         link=affine(np.diag(link_signs), -link_signs * link_offsets),
-        shafts=shafts_of(given, model),
+        shafts=shafts_of(parameters, model),
         delays=own.encoder_delay,
         link_delays=sensors.link_encoder_delay,
         has_links=np.isfinite(sensors.link_encoder_noise),
         period=period,
-        even=given.stamps == "uniform",
-        hold=given.max_extrapolation,
-        settling=given.settling_time,
-        auto=given.restart == "auto",
-        rest_torque=given.rest_torque,
-        compensated=given.torque_sensor != "joint_torque",
+        even=parameters.stamps == "uniform",
+        hold=parameters.max_extrapolation,
+        settling=parameters.settling_time,
+        auto=parameters.restart == "auto",
+        rest_torque=parameters.rest_torque,
+        compensated=parameters.torque_sensor != "joint_torque",
     )
 
 
@@ -146,23 +146,23 @@ def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueM
     return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
 
 
-def observer_of(given: ObserverParameters, model: GearedModel) -> Observer[Any]:
+def observer_of(parameters: ObserverParameters, model: GearedModel) -> Observer[Any]:
     """The observer with its gains."""
     motors, joints = model.motor_names, model.joint_names
     resolution, noise = (
-        own_or_common(given, name, motors) for name in ("encoder_resolution", "encoder_noise")
+        own_or_common(parameters, name, motors) for name in ("encoder_resolution", "encoder_noise")
     )
     common: dict[str, Any] = {
         "resolution": resolution,
         "noise": noise,
-        "bandwidth": given.bandwidth,
-        "rate": given.update_rate,
-        "hold": given.max_extrapolation,
+        "bandwidth": parameters.bandwidth,
+        "rate": parameters.update_rate,
+        "hold": parameters.max_extrapolation,
     }
-    links = deviations(given.sensors.link_encoder_noise, "link_encoder_noise", joints)
-    torques = sensor_noise(given, model)
-    check_encoders(motors, resolution, noise, given.observer)
-    if given.observer == "nonlinear":
+    links = deviations(parameters.sensors.link_encoder_noise, "link_encoder_noise", joints)
+    torques = sensor_noise(parameters, model)
+    check_encoders(motors, resolution, noise, parameters.observer)
+    if parameters.observer == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
             finding = "the nonlinear observer does not support link-side sensors"
             raise ParameterError("observer", finding, "choose kalman, or set their noise to NaN")
@@ -171,26 +171,26 @@ def observer_of(given: ObserverParameters, model: GearedModel) -> Observer[Any]:
         model,
         link_noise=links,
         joint_torque_noise=torques,
-        stiction=stiction(given, model),
-        friction_error=given.friction_error,
+        stiction=stiction(parameters, model),
+        friction_error=parameters.friction_error,
         **common,
     )
 
 
-def stiction(given: ObserverParameters, model: GearedModel) -> Array:
+def stiction(parameters: ObserverParameters, model: GearedModel) -> Array:
     """Level of each motor's friction at rest (m,) [N m], the model's where none is given."""
     remedy = "set a level of zero or more [N m], or NaN for that of the model"
-    level = given.motors.stiction
+    level = parameters.motors.stiction
     ranged(level, "motors.{}.stiction", model.motor_names, 0.0, remedy, none=True)
     return np.where(np.isnan(level), motor_levels(model), level)
 
 
-def own_or_common(given: ObserverParameters, name: str, motors: tuple[str, ...]) -> Array:
+def own_or_common(parameters: ObserverParameters, name: str, motors: tuple[str, ...]) -> Array:
     """Each motor's number, or the one of all (m,)."""
     remedy = f"set a number of zero or more, or NaN to use the parameter {name}"
-    own: Array = getattr(given.motors, name)
+    own: Array = getattr(parameters.motors, name)
     ranged(own, f"motors.{{}}.{name}", motors, 0.0, remedy, none=True)
-    return np.where(np.isnan(own), getattr(given, name), own)
+    return np.where(np.isnan(own), getattr(parameters, name), own)
 
 
 def check_encoders(
@@ -213,10 +213,10 @@ def deviations(found: Array, name: str, joints: tuple[str, ...]) -> Array:
     return ranged(found, f"sensors.{{}}.{name}", joints, np.finfo(float).tiny, remedy, none=True)
 
 
-def shafts_of(given: ObserverParameters, model: GearedModel) -> tuple[int, ...]:
+def shafts_of(parameters: ObserverParameters, model: GearedModel) -> tuple[int, ...]:
     """The spring that each joint's torque sensor is at; -1 for joints without one."""
     name = "torque_sensor_noise"
-    noise = deviations(given.sensors.torque_sensor_noise, name, model.joint_names)
+    noise = deviations(parameters.sensors.torque_sensor_noise, name, model.joint_names)
     springs = {int(joint): shaft for shaft, joint in enumerate(model.elasticity.joint)}
     found = []
     for joint, (name, value) in enumerate(zip(model.joint_names, noise, strict=True)):
@@ -227,10 +227,10 @@ def shafts_of(given: ObserverParameters, model: GearedModel) -> tuple[int, ...]:
     return tuple(found)
 
 
-def sensor_noise(given: ObserverParameters, model: GearedModel) -> Array:
+def sensor_noise(parameters: ObserverParameters, model: GearedModel) -> Array:
     """Noise of the torque sensors by spring (n_e,), NaN where there is none."""
     found = np.full(model.elasticity.count, np.nan)
-    for joint, shaft in enumerate(shafts_of(given, model)):
+    for joint, shaft in enumerate(shafts_of(parameters, model)):
         if shaft >= 0:
-            found[shaft] = given.sensors.torque_sensor_noise[joint]
+            found[shaft] = parameters.sensors.torque_sensor_noise[joint]
     return found

@@ -90,9 +90,9 @@ class ObserverOutput(NamedTuple):
 NONE = float("nan")
 
 
-def labels(given: ObserverSetup) -> list[tuple[str, int]]:
+def labels(setup: ObserverSetup) -> list[tuple[str, int]]:
     """Names of the parts of ``~/quality`` in their order, and how many numbers each has."""
-    sizes = given.observer.gains.sizes
+    sizes = setup.observer.gains.sizes
     return [
         ("level", 1),
         ("faults", 1),
@@ -108,9 +108,9 @@ def labels(given: ObserverSetup) -> list[tuple[str, int]]:
     ]
 
 
-def quality_numbers(given: ObserverSetup, output: ObserverOutput) -> Array:
+def quality_numbers(setup: ObserverSetup, output: ObserverOutput) -> Array:
     """The numbers of all parts; NaN for what the observer does not know."""
-    state, gains = output.state, given.observer.gains
+    state, gains = output.state, setup.observer.gains
     n, c = gains.sizes.n, gains.sizes.readings
     head = np.array([float(output.level), float(output.faults), NONE, NONE])
     innovation, deviation, faults = np.full(c, NONE), np.full(c, NONE), np.full(c, NONE)
@@ -119,7 +119,7 @@ def quality_numbers(given: ObserverSetup, output: ObserverOutput) -> Array:
         faults[: len(state.health.channels)] = state.health.channels
         innovation[: len(state.innovation)] = state.innovation
         head[2:] = state.ratio, gains.most
-        stated = given.observer.deviations(state)
+        stated = setup.observer.deviations(state)
         if stated is not None:
             deviation, spread = stated.innovation, np.stack(stated[1:])
     return np.concatenate([head, innovation, deviation, faults, spread.ravel()])
@@ -128,24 +128,24 @@ def quality_numbers(given: ObserverSetup, output: ObserverOutput) -> Array:
 # -- How a robot calls what it measures and what it is sent ---------------------------------------
 
 
-def state_names(given: ObserverParameters, model: GearedModel) -> tuple[str, ...]:
+def state_names(parameters: ObserverParameters, model: GearedModel) -> tuple[str, ...]:
     """What joint_states calls what it holds, in the model's order."""
-    own = model.motor_names if given.feedback == "motor" else model.joint_names
-    return given_names("state_names", given.state_names, own)
+    own = model.motor_names if parameters.feedback == "motor" else model.joint_names
+    return given_names("state_names", parameters.state_names, own)
 
 
 def torque_names(
-    given: ObserverParameters, model: GearedModel
+    parameters: ObserverParameters, model: GearedModel
 ) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """What the source of torques calls them in its order, and their places in the model's order.
 
     As for the feedforward node, ``command_joints`` may have the model's names in another order,
     or other names in the order of ``joints``.
     """
-    motors = is_of_motors(given.torque_kind)
-    own = command_names(model, given.torque_kind)
-    usual = given.joints if given.joints and not motors else own
-    called = given_names("command_joints", given.command_joints, usual)
+    motors = is_of_motors(parameters.torque_kind)
+    own = command_names(model, parameters.torque_kind)
+    usual = parameters.joints if parameters.joints and not motors else own
+    called = given_names("command_joints", parameters.command_joints, usual)
     ordered = called if set(called) == set(own) else usual
     return called, tuple(own.index(name) for name in ordered)
 

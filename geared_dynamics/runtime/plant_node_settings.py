@@ -139,33 +139,33 @@ FREEZE, SATURATE = "freeze_encoders", "saturate_motors"
 FAULT_NAMES = (DROP_STATES, DROP_COMMANDS, FREEZE, SATURATE)
 
 
-def plant_of(given: PlantParameters, model: GearedModel) -> tuple[Plant, str]:
+def plant_of(parameters: PlantParameters, model: GearedModel) -> tuple[Plant, str]:
     """Return the plant that the parameters describe, at its start, and a note on its engine.
 
     Raises:
         GearedDynamicsError: for an arm without motors, a step that is not stable, and so on.
     """
     settings = PlantSettings(
-        timestep=given.timestep or None,
-        friction=given.friction,
-        saturate=given.saturate,
-        end_stops=given.end_stops,
-        encoder_counts=given.encoder_counts or None,
-        angle_noise=given.angle_noise,
-        speed_noise=given.speed_noise,
-        current_noise=given.current_noise,
-        command_latency=given.command_latency,
-        measurement_latency=given.measurement_latency,
-        seed=given.seed,
-        wall=wall_of(given, model),
+        timestep=parameters.timestep or None,
+        friction=parameters.friction,
+        saturate=parameters.saturate,
+        end_stops=parameters.end_stops,
+        encoder_counts=parameters.encoder_counts or None,
+        angle_noise=parameters.angle_noise,
+        speed_noise=parameters.speed_noise,
+        current_noise=parameters.current_noise,
+        command_latency=parameters.command_latency,
+        measurement_latency=parameters.measurement_latency,
+        seed=parameters.seed,
+        wall=wall_of(parameters, model),
     )
     note = ""
 
     def built(engine: Engine) -> Plant:
-        return Plant(model, command=given.command, engine=engine, settings=settings)
+        return Plant(model, command=parameters.command, engine=engine, settings=settings)
 
-    if given.engine != "auto":
-        plant = built(given.engine)
+    if parameters.engine != "auto":
+        plant = built(parameters.engine)
     else:
         try:
             plant = built("mujoco")
@@ -174,17 +174,17 @@ def plant_of(given: PlantParameters, model: GearedModel) -> tuple[Plant, str]:
                 built("equations"),
                 f"our own equations move the arm, not MuJoCo: {error}",
             )
-    plant.reset(given.initial)
+    plant.reset(parameters.initial)
     return plant, note
 
 
-def wall_of(given: PlantParameters, model: GearedModel) -> Wall | None:
+def wall_of(parameters: PlantParameters, model: GearedModel) -> Wall | None:
     """The wall of ``wall.*``, None where no frame is named.
 
     Raises:
         ParameterError: for a frame that there is not, a point or normal that is none.
     """
-    own = given.wall
+    own = parameters.wall
     if not own.frame:
         return None
     try:
@@ -196,7 +196,7 @@ def wall_of(given: PlantParameters, model: GearedModel) -> Wall | None:
         raise ParameterError(place, error.finding, error.remedy) from None
 
 
-def attach_payload(plant: Plant, given: PlantParameters, attached: bool) -> None:
+def attach_payload(plant: Plant, parameters: PlantParameters, attached: bool) -> None:
     """Fix the load of ``payload.*`` to the arm while it moves, or take it off.
 
     Raises:
@@ -205,27 +205,27 @@ def attach_payload(plant: Plant, given: PlantParameters, attached: bool) -> None
     if not attached:
         plant.attach_payload(0.0)
         return
-    load, tensor = given.payload, payload_tensor(given.payload)
+    load, tensor = parameters.payload, payload_tensor(parameters.payload)
     link = payload_place(plant.model, load).link if load.mass else None
     plant.attach_payload(load.mass, load.center_of_mass, tensor, link=link)
 
 
-def faults_of(given: PlantParameters, model: GearedModel, active: Collection[str]) -> Faults:
+def faults_of(parameters: PlantParameters, model: GearedModel, active: Collection[str]) -> Faults:
     """Faults that are switched on.
 
     Args:
-        given: The parameters with their amounts.
+        parameters: The parameters with their amounts.
         model: The arm.
         active: Names in ``FAULT_NAMES``.
 
     Raises:
         UnknownNameError: for a motor that there is none of.
     """
-    part = given.faults.lost_part
-    for name in given.faults.motors:
+    part = parameters.faults.lost_part
+    for name in parameters.faults.motors:
         if name not in model.motor_names:
             raise UnknownNameError("faults.motors", "motor", name, model.motor_names)
-    motors = given.faults.motors or model.motor_names
+    motors = parameters.faults.motors or model.motor_names
     faults = Faults(
         drop_measurements=part if DROP_STATES in active else 0.0,
         drop_commands=part if DROP_COMMANDS in active else 0.0,
@@ -233,7 +233,9 @@ def faults_of(given: PlantParameters, model: GearedModel, active: Collection[str
     if FREEZE in active:
         faults = faults.frozen(*motors)
     if SATURATE in active:
-        faults = replace(faults, torque_limits=dict.fromkeys(motors, given.faults.torque_limit))
+        faults = replace(
+            faults, torque_limits=dict.fromkeys(motors, parameters.faults.torque_limit)
+        )
     return faults
 
 

@@ -191,7 +191,7 @@ def gltf_fault(file: Path) -> str:
         if not name.startswith("data:"):
             path = file.parent / unquote(name)
             if not is_there(path) or path.stat().st_size > LARGEST:
-                return f"{name[:80]!r} is no file that it may use"
+                return f"{name[:80]!r} cannot be used: it is missing, no file, or too large"
     counts = [abs(int(accessor.get("count", 0))) for accessor in scene.get("accessors", ())]
     sizes = []
     for mesh in scene.get("meshes", ()):

@@ -332,7 +332,7 @@ def shapes_of(
 def unplaced_wheels(model: GearedModel) -> list[int]:
     """Wheels that the URDF alone describes, without a place: they count as carried by the root."""
     wheels = model.records.drivetrain.wheels
-    return [r for r, wheel in enumerate(wheels) if wheel.from_urdf and model.Gamma[r].any()]
+    return [r for r, wheel in enumerate(wheels) if wheel.urdf_origin and model.Gamma[r].any()]
 
 
 def seat_at_joint(model: GearedModel, r: int) -> tuple[int, Array, Array]:

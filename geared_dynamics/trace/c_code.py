@@ -32,6 +32,7 @@ from geared_dynamics.trace.structure import Structure, forms_of
 PRECISIONS = ("double", "float")
 TOLERANCE = {"double": 1e-12, "float": 1e-4}  # of the test, relative to the largest result
 STATES = 8  # of the test
+LONGEST_NAME = 60  # letters of the robot's name that names in C begin with
 BINARY = {of.ADD: "+", of.SUBTRACT: "-", of.MULTIPLY: "*", of.DIVIDE: "/"}
 COMPARED = {of.LESS: "<", of.AT_MOST: "<=", of.EQUAL: "=="}
 CALLED = {
@@ -141,8 +142,8 @@ def unknown(model: GearedModel) -> BoolArray:
 
 
 def identifier(name: str) -> str:
-    """Name that C takes."""
-    found = re.sub(r"\W", "_", name, flags=re.ASCII).lower()
+    """Name that C takes, and a file system: its beginning, if it is long."""
+    found = re.sub(r"\W", "_", name[:LONGEST_NAME], flags=re.ASCII).lower()
     return found if found[:1].isalpha() else f"arm_{found}"
 
 

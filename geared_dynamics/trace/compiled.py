@@ -37,7 +37,7 @@ USUAL = (
     "forward_dynamics",
     "motor_commands",
 )
-LARGEST = 12_000  # operations: more take seconds to compile, and outgrow the processor's cache
+LARGEST = 12_000  # operations: up to there a function is compiled in a second or so
 MOST_THREADS = 256
 ONE = "one_state"  # name of the function in the object code
 STILL_THERE = "it answers as before, not compiled: call gd.compiled again to have it so"
@@ -178,8 +178,8 @@ def compiled(
     loop, not in it.
 
     States beyond an angle of 1e5 rad, and arguments that are not plain arrays, go to the kernels
-    as for any model. A function of more than ``LARGEST`` operations (the mass
-    matrix beyond some 20 joints) stays theirs, and a warning says so.
+    as for any model. A function of more than ``LARGEST`` operations (the
+    forward dynamics of 30 joints in a chain) stays theirs, and a warning says so.
 
     Args:
         model: Geared model.
@@ -225,7 +225,7 @@ def compiled(
     if left:
         warn(
             f"compiled: {', '.join(left)} of {base.name!r} take more than {LARGEST} operations; "
-            "they are left to the kernels, which are faster there"
+            "they are left to the kernels, because compiling them would take long"
         )
     return attached(layout, entries, batches, threads)
 

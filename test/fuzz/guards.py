@@ -95,6 +95,7 @@ def search(
     """
     words, failures, seed = Counter[str](), [], first
     current, context = folder / "current", multiprocessing.get_context("fork")
+    fuzzer.case(first)  # what all cases need is loaded before the time of one counts
     while seed < first + count and not over():
         near, far = context.Pipe(duplex=False)
         seeds = range(seed, first + count)

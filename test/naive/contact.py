@@ -77,7 +77,7 @@ def rows_of(function: Coordinate, q: Array, v: Array, t: float) -> Rows:
 
     columns = [function(q + 1j * STEP * unit, t).imag / STEP for unit in np.eye(len(q))]
     here = np.real(function(q + 0j, t))
-    step = DIFFERENCE / max(1.0, float(np.abs(v).max()))
+    step = 0.5 * DIFFERENCE / max(1.0, float(np.abs(v).max()))  # yaw bends fast near gimbal lock
     return Rows(here, np.column_stack(columns), rate(0.0), derivative(rate, step))
 
 

@@ -31,7 +31,7 @@ OTHER_INVERSES = {
     "model/motor_map.py": 1,  # here
     "observers/readings.py": 1,  # of the stiffness that encoders do not see
     "observers/standing.py": 2,  # of what a resting arm leaves open
-    "runtime/observer_loop.py": 2,  # of the maps from readings to motors
+    "runtime/rehearsal.py": 2,  # of the maps from readings to motors
 }
 PART_OF_A = "recordings/motions.py"  # one motor for each joint, where there are more
 DRAWS = "apps/gear_graph.py"  # the graph of the files' gears, given records

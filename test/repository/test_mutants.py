@@ -134,7 +134,7 @@ def test_who_calls_a_kernel_is_found_by_what_it_imports(tool: Any) -> None:
         file
         for file, _ in tool.choice.kernel_lines(ROOT, "geared_dynamics/kernels/nominal_cycle.py")
     }
-    assert "control/safety/detection.py" in files
+    assert "control/safety/step.py" in files
     assert "dynamics/rigid.py" not in files
 
 

@@ -26,7 +26,7 @@ def test_without_control_msgs_there_is_a_line_and_no_action(rig: Rig) -> None:
     assert process.output.count("control_msgs is not installed") == 1
     names = {name for name, _ in rig.graph.node.get_service_names_and_types()}
     assert f"{rig.node}/emergency_stop" in names
-    assert not any("follow_joint_trajectory" in name for name in names)
+    assert not [name for name in names if "follow_joint_trajectory" in name]
     since = rig.log_length
     rig.go([(0.1, [x + 0.01 for x in POSTURE], [0.0] * 3)])
     rig.until_said("running: following the reference", since)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,16 @@ FILES = {
 class Pressing(PlantRig):
     """The plant with its wall, the node, and who wants the force."""
 
-    def __init__(self, graph: Graph, processes: Processes) -> None:
+    def __init__(self, graph: Graph, processes: Processes, depth: int = 2000) -> None:
         from geometry_msgs.msg import WrenchStamped
         from rclpy.qos import QoSProfile
         from sensor_msgs.msg import JointState
 
         super().__init__(graph, processes)
         self.model = arm()
-        whole = QoSProfile(depth=10_000)  # the plant may be far ahead of who listens
-        self.states = graph.listen("/joint_states", JointState, whole)
-        self.touch = graph.listen(f"{PLANT}/wall_wrench", WrenchStamped, whole)
+        queue = QoSProfile(depth=depth)
+        self.states = graph.listen("/joint_states", JointState, queue)
+        self.touch = graph.listen(f"{PLANT}/wall_wrench", WrenchStamped, queue)
         self.wrenches = graph.publisher(f"{NODE}/contact_wrench", WrenchStamped)
 
     def begin(self, off: float = 0.0, timeout: float = 1.0, **wall: Any) -> None:
@@ -94,7 +95,7 @@ class Pressing(PlantRig):
 
     def pushed(self, count: int = 1) -> np.ndarray:
         """The newest forces along the normal (count,)."""
-        rows = [m.wrench.force for m in list(self.touch.messages)[-count:]]
+        rows = [m.wrench.force for m in islice(reversed(self.touch.messages), count)]
         return np.array([[f.x, f.y, f.z] for f in rows]).reshape(-1, 3) @ TILT
 
     def place(self) -> np.ndarray:
@@ -119,6 +120,20 @@ class Pressing(PlantRig):
         pushed = np.array([[forces[t].x, forces[t].y, forces[t].z] for t in times]) @ TILT
         return times, way @ np.array([TILT, ALONG]).T, pushed
 
+    def carried(self, since: float, to: float) -> np.ndarray:
+        """Forces (k,) that the joint torques shown between two times leave to the wall, at rest.
+
+        M a + g = tau + J'F with no acceleration along the normal, J a = 0.
+        """
+        found = []
+        for m in list(self.states.messages):
+            if since <= stamp(m) <= to:
+                q, tau = np.array(m.position), np.array(m.effort)
+                row = TILT @ gd.jacobian(self.model, q, tip(self.model))[:3]
+                half = np.linalg.solve(gd.mass_matrix(self.model, q), row)
+                found.append(half @ (gd.gravity_forces(self.model, q) - tau) / (half @ row))
+        return np.array(found)
+
     def until_pressed(self, size: float = HELD) -> None:
         """Press at rest until the force is there."""
 
@@ -134,12 +149,14 @@ class Pressing(PlantRig):
 
 @pytest.fixture
 def rig(graph: Graph, processes: Processes) -> Pressing:
-    return Pressing(graph, processes)
+    """To look at the whole run: the plant may be far ahead of who listens."""
+    return Pressing(graph, processes, 10_000)
 
 
 @pytest.fixture
-def shared(rig: Pressing) -> Pressing:
+def shared(graph: Graph, processes: Processes) -> Pressing:
     """With the wall where it is planned; a plant in lock step must not outlive its test."""
+    rig = Pressing(graph, processes)
     rig.begin()
     return rig
 
@@ -168,7 +185,8 @@ def test_it_slides_and_holds_the_force(rig: Pressing, off: float) -> None:
     rig.follow()
     rig.press_until(lambda: rig.place()[1] > 0.09, "the line's end")
     time, place, force = rig.recorded()
-    resting = (place[:, 1] < 2e-4) & (time > time[place[:, 1] < 2e-4][-1] - 0.1)
+    leaves = time[place[:, 1] < 2e-4][-1]
+    resting = (place[:, 1] < 2e-4) & (time > leaves - 0.1)
     moving = (place[:, 1] > 0.015) & (place[:, 1] < 0.085)
     second = means_of_a_second(time[moving], force[moving])
     name = f"contact over DDS, wall {1e3 * off:g} mm lower"
@@ -178,6 +196,7 @@ def test_it_slides_and_holds_the_force(rig: Pressing, off: float) -> None:
         ("worst mean of a second", second, 0.05),
         ("force at any time", force[moving], 0.1),
         ("force at rest, stiction", force[resting], 0.15),
+        ("force in the joint torques at rest", rig.carried(leaves - 0.5, leaves - 0.3), 0.02),
     ):
         assert holds(f"{name}: {what} off 20 N", float(np.abs(found / HELD - 1.0).max()), most)
     assert place[-1, 0] == pytest.approx(-off - HELD / 1e5, abs=2e-5)

@@ -93,9 +93,11 @@ def report_walks() -> None:
     """Print the walks."""
     from walks import walks
 
-    print(f"\n{'walk':32s}{'files':>7s}{'switches':>10s}{'calls':>8s}{'depth':>7s}")
-    for walk in walks():
-        print(f"{walk.name:32s}{walk.files:7d}{walk.switches:10d}{walk.calls:8d}{walk.depth:7d}")
+    heads = f"{'files':>7s}{'switches':>10s}{'borders':>9s}{'calls':>8s}{'depth':>7s}"
+    print(f"\n{'walk':32s}{heads}")
+    for name, *figures in walks():
+        files, switches, borders, calls, depth = figures
+        print(f"{name:32s}{files:7d}{switches:10d}{borders:9d}{calls:8d}{depth:7d}")
 
 
 def main() -> None:

@@ -2,8 +2,10 @@
 
 A walk is a real call of what users start, watched by the interpreter's profile hook. A change
 of room is what a reader goes through who follows the calls in their order: two consecutive
-ones in different rooms, each pair of functions once. What every room rests on (arrays, checks,
-errors, files) is no room, and to read a fact (a property) is no change.
+ones in different rooms, each pair of functions once, so a call into another room counts there
+and back, and once more for each function that comes after it. A border is a call from one room
+into another, each pair of caller and called once, without the way back. What every room rests
+on (arrays, checks, errors, files) is no room, and to read a fact (a property) is no change.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ class Walk(NamedTuple):
     name: str
     files: int
     switches: int
+    borders: int
     calls: int
     depth: int
 
@@ -45,9 +48,12 @@ class Watch:
         """Begin outside of the package."""
         self.files: set[str] = set()
         self.switches: set[tuple[str, str, str, str]] = set()
+        self.borders: set[tuple[str, str, str, str]] = set()
         self.calls = self.depth = self.deepest = 0
         self.last = ("", "")
         self.stack: list[bool] = []
+        self.callers = [("", "")]  # functions that are running, of the rooms
+        self.entered: list[bool] = []  # of each call in the package: whether it is among them
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         """What the interpreter tells."""
@@ -58,6 +64,8 @@ class Watch:
                 self.enter(frame)
         elif event == "return" and self.stack and self.stack.pop():
             self.depth -= 1
+            if self.entered.pop():
+                self.callers.pop()
 
     @staticmethod
     def counts(frame: FrameType) -> bool:
@@ -72,9 +80,14 @@ class Watch:
         self.deepest = max(self.deepest, self.depth)
         here = frame.f_code.co_filename[len(PACKAGE) :]
         self.files.add(here)
-        if here in GROUND or reads_fact(frame):
+        self.entered.append(not (here in GROUND or reads_fact(frame)))
+        if not self.entered[-1]:
             return
         now = (here, frame.f_code.co_qualname)
+        caller = self.callers[-1]
+        if caller[0] and room(here) != room(caller[0]):
+            self.borders.add((*caller, *now))
+        self.callers.append(now)
         if self.last[0] and room(here) != room(self.last[0]):
             self.switches.add((*self.last, *now))
         self.last = now
@@ -99,7 +112,8 @@ def walked(name: str, call: Callable[[], Any]) -> Walk:
         call()
     finally:
         sys.setprofile(None)
-    return Walk(name, len(watch.files), len(watch.switches), watch.calls, watch.deepest)
+    switches, borders = len(watch.switches), len(watch.borders)
+    return Walk(name, len(watch.files), switches, borders, watch.calls, watch.deepest)
 
 
 def walks() -> Iterator[Walk]:

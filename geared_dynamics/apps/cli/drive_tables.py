@@ -225,16 +225,16 @@ def wheel_sources(model: GearedModel) -> list[str]:
     """Say of wheels that are not the drivetrain file's alone who speaks of them."""
     named: dict[str, list[str]] = {}
     for wheel in model.records.drivetrain.wheels:
-        if wheel.from_urdf:
-            named.setdefault(wheel.origin, []).append(wheel.name)
+        if wheel.urdf_origin:
+            named.setdefault(wheel.urdf_origin, []).append(wheel.name)
     return [f"{', '.join(names)}: from {origin}" for origin, names in named.items()]
 
 
 def motor_sources(model: GearedModel) -> list[str]:
     """Say which motors are whose, where the URDF has some, and who gives their offsets."""
     drives = model.records.drivetrain
-    own = [motor.name for motor in drives.motors if not motor.from_urdf]
-    theirs = [motor.name for motor in drives.motors if motor.from_urdf]
+    own = [motor.name for motor in drives.motors if not motor.urdf_origin]
+    theirs = [motor.name for motor in drives.motors if motor.urdf_origin]
     lines = []
     if theirs:
         parts = [f"{', '.join(own)} from {drives.source}"] if own else []
@@ -258,7 +258,7 @@ def offset_sources(model: GearedModel, motor: MotorRecord) -> list[str]:
             differs = own.get(joint, file[joint]) != file[joint]
             texts.append(f"{text}, not {own[joint]:g} of the URDF" if differs else text)
         elif joint in own:
-            texts.append(f"{joint}: {own[joint]:g} from {motor.origin or 'the URDF'}")
+            texts.append(f"{joint}: {own[joint]:g} from {motor.urdf_origin or 'the URDF'}")
     return texts
 
 

@@ -271,8 +271,8 @@ def has_trains(drivetrain: DrivetrainRecord) -> bool:
 
 def ordered(drivetrain: DrivetrainRecord, expansions: Sequence[Expansion]) -> list[WheelRecord]:
     """Wheels of the file, of the sets, and those that only the URDF gives."""
-    own = [wheel for wheel in drivetrain.wheels if not wheel.from_urdf]
-    foreign = [wheel for wheel in drivetrain.wheels if wheel.from_urdf]
+    own = [wheel for wheel in drivetrain.wheels if not wheel.urdf_origin]
+    foreign = [wheel for wheel in drivetrain.wheels if wheel.urdf_origin]
     return [*own, *(wheel for e in expansions for wheel in e.wheels), *foreign]
 
 

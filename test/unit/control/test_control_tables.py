@@ -55,7 +55,7 @@ def test_choices_are_refused_by_name(name: str, bad: Any) -> None:
         assert caught.value.finding == f"there is no {kinds.get(name, name)} {bad!r}"
 
 
-CALLS = ("step", "hold", "nominal", "decelerate")
+CALLS = ("step", "hold", "open_loop", "decelerate")
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -305,7 +305,7 @@ def test_every_path_of_a_cycle_has_run_once(monkeypatch: pytest.MonkeyPatch) -> 
 
     ran: list[Any] = []
     for kind in (control.RigidController, control.ElasticController):
-        for name in (*CALLS, "nominal"):
+        for name in (*CALLS, "open_loop"):
             real = getattr(kind, name)
             real = getattr(real, "real", real)
 
@@ -318,7 +318,7 @@ def test_every_path_of_a_cycle_has_run_once(monkeypatch: pytest.MonkeyPatch) -> 
     control.controller(ARMS["low ratio"])
     steps = {("step", False, False, False, False), ("step", False, False, True, False)}
     holds = {("hold", *[False] * 3), ("hold", False)}
-    rest = {("nominal", *[False] * 3), ("decelerate", *[False] * 4)}
+    rest = {("open_loop", *[False] * 3), ("decelerate", *[False] * 4)}
     assert set(ran) == steps | holds | rest
     ran.clear()
     control.elastic_controller(arm(), "flatness")

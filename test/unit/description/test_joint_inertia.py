@@ -35,7 +35,7 @@ def test_rotor_params_give_inertia_and_ratio(arm) -> None:
     }
     assert [m.wheel for m in found.drivetrain.motors] == ["joint_1_rotor", "joint_2_rotor"]
     assert found.drivetrain.source == "<URDF text> and <SRDF text>"
-    origin = found.drivetrain.wheels[0].origin
+    origin = found.drivetrain.wheels[0].urdf_origin
     assert origin == "rotor_params/joint 'joint_1' of <SRDF text> (Pinocchio), armature only"
     assert found.notes == found.remarks == ()
 

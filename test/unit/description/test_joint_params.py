@@ -59,7 +59,7 @@ def test_a_transmission_takes_the_inertia_of_its_joints_parameter(arm) -> None:
     found = read(arm, ROTOR, SIMPLE.format(inside="", params=""))
     assert drives(found) == {"m": ({"joint_1": 80.0}, 2e-4)}
     assert found.notes == ()
-    assert "(ros2_control, <param>)" in found.drivetrain.wheels[0].origin
+    assert "(ros2_control, <param>)" in found.drivetrain.wheels[0].urdf_origin
 
 
 OWN = "<rotor_inertia>3e-4</rotor_inertia>"

@@ -52,7 +52,7 @@ def test_a_wheel_of_the_same_name_keeps_spin_and_motor_of_the_urdf(arm) -> None:
     record, (note,) = merged(f"wheels: {{m2: {WHEEL}}}", arm)
     assert [wheel.name for wheel in record.wheels] == ["m2", "m1", "m3"]
     assert (record.wheels[0].carrier, record.wheels[0].axial) == ("link_1", 5e-4)
-    assert record.wheels[0].origin == ""
+    assert record.wheels[0].urdf_origin == ""
     assert spins(record)["m2"] == {"joint_2": 20.0}
     assert record.spins[1].place == "transmission 't2' of <URDF text>"
     assert motors(record) == {"m1": "m1", "m2": "m2", "m3": "m3"}
@@ -68,7 +68,9 @@ def test_a_spin_of_the_same_wheel_wins(arm) -> None:
         "m3": {"joint_3": 30},
     }
     assert [wheel.axial for wheel in record.wheels] == [1e-4, 2e-4, 3e-4]
-    assert record.wheels[1].origin.endswith("armature only, its spin from the drivetrain file")
+    assert record.wheels[1].urdf_origin.endswith(
+        "armature only, its spin from the drivetrain file"
+    )
     assert notes == ()
 
 

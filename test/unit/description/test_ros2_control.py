@@ -157,12 +157,12 @@ def test_records_of_a_simple_transmission(arm) -> None:
     (wheel,) = found.drivetrain.wheels
     assert (wheel.name, wheel.carrier, wheel.mass, wheel.axial) == ("m", "base", 0.0, 0.0)
     assert wheel.included_in_link
-    assert wheel.origin == "transmission 't' of <URDF text> (ros2_control), armature only"
+    assert wheel.urdf_origin == "transmission 't' of <URDF text> (ros2_control), armature only"
     assert found.drivetrain.spins[0].coefficients == (("joint_2", -50.0),)
     assert found.drivetrain.spins[0].place == "transmission 't'"
     (motor,) = found.drivetrain.motors
     assert (motor.name, motor.wheel, motor.offsets) == ("m", "m", (("joint_2", 0.3),))
-    assert motor.origin == "transmission 't' of <URDF text> (ros2_control)"
+    assert motor.urdf_origin == "transmission 't' of <URDF text> (ros2_control)"
     assert found.drivetrain.joints == ()
     assert found.notes == found.remarks == ()
 
@@ -315,7 +315,8 @@ BAD = [
     ("simple", 'role="actuator1">', 'role="actuator1"><rotor_inertia>-1</rotor_inertia>',
      DescriptionError, "actuator 'm'", "inertia is negative (-1 kg m^2)"),
     ("lone", '"actuator1">', '"actuator1"><mechanical_reduction>50</mechanical_reduction>',
-     DescriptionError, "the mechanical_reduction 50 of actuator 'm' is not used", "move it into <joint>"),
+     DescriptionError, "the mechanical_reduction 50 of actuator 'm' is not used",
+     "into <joint>"),
 ]  # fmt: skip
 
 

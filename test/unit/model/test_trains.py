@@ -211,7 +211,7 @@ def test_spins_that_the_file_states_stay_as_they_are() -> None:
 
 def test_wheels_of_the_urdf_come_last() -> None:
     drive = HarmonicRecord("drive", "base", "joint_1", "flexspline", 100, 102, body_wheel())
-    foreign = replace(pinion("armature", "base"), origin="<transmission>")
+    foreign = replace(pinion("armature", "base"), urdf_origin="<transmission>")
     train = DrivetrainRecord(
         wheels=(pinion("own", "base"), foreign),
         spins=tuple(SpinRecord(name, (("joint_2", 5.0),)) for name in ("own", "armature")),

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from elastic_arms import URDF, elbow_drives
 from geared_dynamics import kernels
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
@@ -21,22 +20,10 @@ from geared_dynamics.observers.pole_assignment import partial
 from geared_dynamics.observers.readings import at_rest, observed_arm
 from geared_dynamics.observers.standing import derivative, fixed, predicted, rows
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
-from observer_arms import DT, TURN, moved
+from observer_arms import DT, TURN, moved, rubbing, wanted
 from simulated_arms import arm
 
 ob = gd.observers
-MOVE, LAST = np.array([0.8, 0.6, -0.7]), 1.5  # rest to rest [rad], [s]
-
-
-def rubbing(coulomb: float, joints: float = 0.0, **law: Any) -> gd.GearedModel:
-    """The elbow with springs and friction of the rotors, and of the joints."""
-    drives = elbow_drives(damping=2.0)
-    for motor in drives["motors"].values():
-        motor["friction"] = {"viscous": 0.0, "coulomb": coulomb, **law}
-    for joint in drives["joints"].values():
-        if joints:
-            joint["friction"] = {"coulomb": joints}
-    return gd.load_model(URDF / "elbow.urdf", drives)
 
 
 class Smooth:
@@ -65,14 +52,6 @@ class Sticking(Smooth):
 
 
 PLANTS = {"smooth": Smooth, "sticking": Sticking}
-
-
-def wanted(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Joint position, velocity and acceleration of a motion from rest to rest."""
-    s = min(max((t - 0.05) / LAST, 0.0), 1.0)
-    v = (140 * s**3 - 420 * s**4 + 420 * s**5 - 140 * s**6) / LAST
-    a = (420 * s**2 - 1680 * s**3 + 2100 * s**4 - 840 * s**5) / LAST**2
-    return MOVE * s**4 * (35 - 84 * s + 70 * s**2 - 20 * s**3), MOVE * v, MOVE * a
 
 
 @functools.cache

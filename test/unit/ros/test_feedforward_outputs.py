@@ -111,7 +111,7 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
     node: Any = SimpleNamespace(
         exchange=SimpleNamespace(carrying=None),
         take_description=lambda: None,
-        loop=SimpleNamespace(silence=silence, stale=0.05, decision=None),
+        loop=SimpleNamespace(silence=silence, stale_after=0.05, decision=None),
         active=True,
         annotating=False,
         heard=99.9,

@@ -122,7 +122,7 @@ def test_recordings_that_fail_are_told_in_printable_text(
     monkeypatch.setattr(analyze, "load_with_payload", lambda _: None)
     monkeypatch.setattr(analyze, "rest_speed", lambda _: None)
     monkeypatch.setattr(analyze, "show_payload_frame", lambda *_: None)
-    monkeypatch.setattr(analyze, "one", raising)
+    monkeypatch.setattr(analyze, "analyze_one", raising)
     given: Any = type("Arguments", (), {})()
     vars(given).update(
         samples=False, bag=False, output=None, output_bag=None, json=False, recordings=["a", "b"]
