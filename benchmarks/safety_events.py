@@ -41,7 +41,7 @@ SECOND, STAMP = (
     1_000_000_000,
     struct.Struct("<iI"),
 )  # header.stamp behind the encoding's four bytes
-EVENT = re.compile(r": (holding|blind|ramping|zeroing|braking): ([^;(]*)")
+EVENT = re.compile(r": (holding|open_loop|ramping_to_gravity|ramping_to_zero|braking): ([^;(]*)")
 EXPECTED = "no reference"
 
 

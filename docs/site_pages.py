@@ -80,7 +80,7 @@ def write_example(folder: Path, script: Path, run: bool) -> str:
         figures.mkdir()
         printed = output(script, figures).replace(f"{figures}{os.sep}", "")
         lines += [".. code-block:: text", "", *(f"   {line}" for line in printed.splitlines()), ""]
-        for figure in sorted(figures.glob("*.png")):
+        for figure in sorted([*figures.glob("*.png"), *figures.glob("*.svg")]):
             lines += [f".. image:: {script.stem}/{figure.name}", ""]
     lines += [
         f"``examples/{script.name}``",
@@ -122,6 +122,20 @@ def escaped_line(line: str) -> str:
     """A line with its special characters escaped outside of ``code``."""
     parts = re.split(r"(``[^`]+``)", line)
     return "".join(p if p.startswith("``") else SPECIAL.sub(r"\\\1", p) for p in parts)
+
+
+LITERAL = re.compile(r'(?<=<span class="pre">)[^<]+')
+
+
+def breakable(
+    app: object, name: str, template: str, context: dict[str, object], doctree: object
+) -> None:
+    """Let names on narrow screens break where their words end: after ``_``, ``.`` and ``/``."""
+
+    def word(found: re.Match[str]) -> str:
+        return re.sub(r"(?<=\w)([_./])(?=\w)", r"\1<wbr/>", found[0])
+
+    context["body"] = LITERAL.sub(word, str(context.get("body", "")))
 
 
 def left_out(

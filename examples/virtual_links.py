@@ -1,9 +1,11 @@
 """A geared mechanism from its meshes: the spins they make, and what each wheel alone adds.
 
 The three-joint mechanism of Chen and Wang's paper on virtual links: two gears on the base,
-one on link 1, an idle shaft on link 2, four meshes.
+one on link 1, an idle shaft on link 2, four meshes. The picture shows its graphs, as the paper's
+section 2 defines them. Run it with a folder for the picture, default figures/ beside it.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import numpy as np
 import geared_dynamics as gd
 
 URDF = Path(__file__).parents[1] / "urdf"
+FIGURES = Path(__file__).parent / "figures"
 SIGN = {"zero": ".", "constant": "c", "posture": "q"}
 
 model = gd.load_model(
@@ -43,3 +46,7 @@ links = gd.inverse_dynamics(model.with_coupling("none"), q, v, a)
 total = links + sum(part.relative_force for part in parts.values())
 error = np.abs(total - gd.inverse_dynamics(model, q, v, a)).max()
 print(f"links with locked wheels, plus the relative parts, is the whole to {error:.0e} N m")
+
+folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
+folder.mkdir(parents=True, exist_ok=True)
+print("saved", gd.plot.gear_train(model).save(folder / "virtual_links.svg"))

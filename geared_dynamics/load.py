@@ -164,12 +164,12 @@ def checked(model: GearedModel) -> GearedModel:
     q[0] = 0.0
     place = f"{model.source}, mass matrix"
     matrices = mass_matrix(model, q)  # finite: no number of a model is above arrays.LARGEST
-    remedy = "give the links and wheels behind it mass and inertia, or freeze the joint"
+    remedy = "give mass and inertia to the links and wheels that it moves, or freeze the joint"
     refuse_singular(model, matrices, model.joint_names, place, remedy)
     if model.elasticity.count:
         names = model.with_springs().joint_names
         where = f"{place} with elastic joints, M_link"
-        remedy = "give the link side of its spring inertia, or leave out its stiffness"
+        remedy = "add inertia on the link side of its spring, or remove its stiffness"
         refuse_singular(model, elastic.mass_matrix(model, q), names, where, remedy)
     return model
 

@@ -23,23 +23,23 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "robot",
                 default_value="brisk6",
-                description="a robot of this package or the path of a URDF",
+                description="Robot of this package, or path of a URDF.",
             ),
             DeclareLaunchArgument(
                 "drivetrain",
                 default_value="",
-                description="path of its drivetrain file; empty: the one beside the URDF",
+                description="Path of its drivetrain file. Empty means the one beside the URDF.",
             ),
             DeclareLaunchArgument(
                 "out",
                 default_value="demo_report",
-                description="folder for report.html and the recording",
+                description="Folder for report.html and the recording.",
             ),
             DeclareLaunchArgument(
                 "real_time",
                 default_value="false",
                 choices=TRUTH,
-                description="by the wall clock, not in lock step",
+                description="If true, run by the wall clock instead of in lock step.",
             ),
             OpaqueFunction(function=make_process),
         ]

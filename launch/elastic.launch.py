@@ -26,56 +26,62 @@ def generate_launch_description() -> LaunchDescription:
     """Declare the arguments; the nodes are made from their values."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument("namespace", default_value="", description="of the three nodes"),
+            DeclareLaunchArgument(
+                "namespace", default_value="", description="Namespace of the three nodes."
+            ),
             DeclareLaunchArgument(
                 "urdf",
                 default_value=str(SHARE / "urdf" / "wave6.urdf"),
-                description="path of the robot's URDF",
+                description="Path of the robot's URDF.",
             ),
             DeclareLaunchArgument(
                 "drivetrain",
                 default_value=str(SHARE / "urdf" / "wave6.drivetrain.yaml"),
-                description="path of its drivetrain file, with motors and springs",
+                description="Path of its drivetrain file, with motors and springs.",
             ),
             DeclareLaunchArgument(
                 "engine",
                 default_value="equations",
                 choices=ENGINES,
-                description="what moves the bodies: our own equations, or MuJoCo",
+                description="Simulation engine: equations, the package's own, or mujoco.",
             ),
             shared.pace_argument(),
             DeclareLaunchArgument(
                 "observer",
                 default_value="kalman",
                 choices=OBSERVERS,
-                description="kind of the observer",
+                description="Type of the observer.",
             ),
             DeclareLaunchArgument(
                 "encoder_counts",
                 default_value="131072",
-                description="per turn of a motor, of the plant's encoders",
+                description="Encoder counts per motor revolution in the plant.",
             ),
             DeclareLaunchArgument(
                 "params_file",
                 default_value="",
-                description="path of parameters for the three nodes",
+                description="Path of a parameter file for the three nodes.",
             ),
             DeclareLaunchArgument(
                 "log_level",
                 default_value="info",
                 choices=shared.LEVELS,
-                description="of all nodes",
+                description="Log level of all nodes.",
             ),
             DeclareLaunchArgument(
                 "enclave",
                 default_value="",
-                description="of the feedforward node, for SROS2; empty: none",
+                description="SROS2 enclave of the feedforward node. Empty means none.",
             ),
             DeclareLaunchArgument(
-                "observer_enclave", default_value="", description="of the observer; empty: none"
+                "observer_enclave",
+                default_value="",
+                description="SROS2 enclave of the observer. Empty means none.",
             ),
             DeclareLaunchArgument(
-                "plant_enclave", default_value="", description="of the plant; empty: none"
+                "plant_enclave",
+                default_value="",
+                description="SROS2 enclave of the plant. Empty means none.",
             ),
             OpaqueFunction(function=make_nodes),
         ]

@@ -35,28 +35,29 @@ def generate_launch_description() -> LaunchDescription:
             "mode",
             default_value="",
             choices=["", *MODES],
-            description="what the node does; empty: as the parameter files say",
+            description="Operating mode of the node. Empty uses the parameter files.",
         ),
         DeclareLaunchArgument(
             "preset",
             default_value="generic",
             choices=PRESETS,
-            description="who compensates what on this make of robot: a file in config/",
+            description="Preset of the robot's make, a file in config/: which torques the robot "
+            "adds itself.",
         ),
         DeclareLaunchArgument(
             "commands",
             default_value="",
-            description="topic of the commands, such as a forward command controller's",
+            description="Topic of the commands, such as a forward command controller's.",
         ),
         DeclareLaunchArgument(
             "annotated_trajectory",
             default_value="",
-            description="topic of a joint trajectory controller, for the mode annotate",
+            description="Topic of a joint trajectory controller, for the mode annotate.",
         ),
         DeclareLaunchArgument(
             "speed_scaling",
             default_value="",
-            description="topic of the robot's speed scaling, std_msgs/msg/Float64",
+            description="Topic of the robot's speed scaling, std_msgs/msg/Float64.",
         ),
     )
     return LaunchDescription([*arguments, OpaqueFunction(function=make_node)])

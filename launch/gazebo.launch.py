@@ -49,43 +49,47 @@ def generate_launch_description() -> LaunchDescription:
             DeclareLaunchArgument(
                 "xacro",
                 default_value=str(XACRO),
-                description="path of a xacro file that knows sim:=gazebo and controllers:=PATH",
+                description="Path of a xacro file that knows sim:=gazebo and controllers:=PATH.",
             ),
             DeclareLaunchArgument(
                 "drivetrain",
                 default_value="",
-                description="path of a drivetrain file; Gazebo's arm has neither rotors nor its "
-                "friction, so usually none",
+                description="Path of a drivetrain file; Gazebo's arm has neither rotors nor its "
+                "friction, so usually none.",
             ),
             DeclareLaunchArgument(
                 "controllers_file",
                 default_value="",
-                description="path of the controllers' parameters; empty: those for the mode",
+                description="Path of the controllers' parameters. Empty means those for the mode.",
             ),
-            DeclareLaunchArgument("name", default_value="arm", description="of the arm in Gazebo"),
+            DeclareLaunchArgument(
+                "name", default_value="arm", description="Name of the arm in Gazebo."
+            ),
             DeclareLaunchArgument(
                 "mode",
                 default_value="computed_torque",
                 choices=MODES,
-                description="of the feedforward node; stream leaves the feedback to others, "
-                "annotate to a joint trajectory controller",
+                description="Operating mode of the feedforward node; stream leaves the feedback "
+                "to others, annotate to a joint trajectory controller.",
             ),
             DeclareLaunchArgument(
                 "gui",
                 default_value="true",
                 choices=TRUTH,
-                description="false: the server alone, without a window",
+                description="If false, start the server only, without a window.",
             ),
             DeclareLaunchArgument(
                 "gz_args",
                 default_value="-r -v 3 empty.sdf",
-                description="what Gazebo is started with",
+                description="Arguments of Gazebo.",
             ),
             DeclareLaunchArgument(
-                "params_file", default_value="", description="path of the node's parameters"
+                "params_file", default_value="", description="Path of the node's parameter file."
             ),
             DeclareLaunchArgument(
-                "enclave", default_value="", description="of the node, for SROS2; empty: none"
+                "enclave",
+                default_value="",
+                description="SROS2 enclave of the node. Empty means none.",
             ),
             OpaqueFunction(function=make_all),
         ]

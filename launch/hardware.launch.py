@@ -41,65 +41,82 @@ def generate_launch_description() -> LaunchDescription:
     return LaunchDescription(
         [
             DeclareLaunchArgument(
-                "preset", choices=PRESETS, description="who compensates what: the make of robot"
+                "preset",
+                choices=PRESETS,
+                description="Preset of the robot's make: which torques the robot adds itself.",
             ),
             DeclareLaunchArgument(
                 "driver",
                 default_value="",
-                description="path of the driver's launch file; empty: the driver runs already",
+                description="Path of the driver's launch file. Empty means that the driver runs "
+                "already.",
             ),
             DeclareLaunchArgument(
                 "driver_args",
                 default_value="",
-                description="name:=value ... for the driver's file",
+                description="Arguments name:=value of the driver's launch file.",
             ),
             DeclareLaunchArgument(
-                "mode", default_value="annotate", choices=MODES, description="of the node"
+                "mode",
+                default_value="annotate",
+                choices=MODES,
+                description="Operating mode of the node.",
             ),
             DeclareLaunchArgument(
                 "urdf",
                 default_value="",
-                description="path of the URDF; empty: the driver's topic robot_description",
+                description="Path of the URDF. Empty means the driver's topic robot_description.",
             ),
             DeclareLaunchArgument(
-                "drivetrain", default_value="", description="path of the drivetrain file"
+                "drivetrain", default_value="", description="Path of the drivetrain file."
             ),
             DeclareLaunchArgument(
                 "joint_states",
                 default_value="",
-                description="topic of the states; empty: the stock driver's",
+                description="Topic of the states. Empty means the stock driver's.",
             ),
             DeclareLaunchArgument(
                 "speed_scaling",
                 default_value="",
-                description="topic of the speed scaling; empty: the stock driver's, if it has one",
+                description="Topic of the speed scaling. Empty means the stock driver's, if it "
+                "has one.",
             ),
             DeclareLaunchArgument(
                 "trajectory_controller",
                 default_value="",
-                description="that gets the trajectories with effort, in the mode annotate; it has "
-                "to command effort. Empty: the stock driver's, or that of config/controllers",
+                description="Controller that receives the trajectories with effort in the mode "
+                "annotate; it must command effort. Empty means the stock driver's, or that of "
+                "config/controllers.",
             ),
             DeclareLaunchArgument(
                 "effort_controller",
                 default_value="",
-                description="that gets the commands in the other modes; empty: the stock driver's",
+                description="Controller that receives the commands in the other modes. Empty "
+                "means the stock driver's.",
             ),
             DeclareLaunchArgument(
                 "autostart",
                 default_value="",
                 choices=["", "true", "false"],
-                description="activate the node; empty: in the mode annotate only",
+                description="If true, configure and activate the node. Empty does so in the mode "
+                "annotate only.",
             ),
             DeclareLaunchArgument(
-                "params_file", default_value="", description="path of your parameters"
-            ),
-            DeclareLaunchArgument("namespace", default_value="", description="of the node"),
-            DeclareLaunchArgument(
-                "log_level", default_value="info", choices=LEVELS, description="of the node"
+                "params_file", default_value="", description="Path of your parameter file."
             ),
             DeclareLaunchArgument(
-                "enclave", default_value="", description="of the node, for SROS2; empty: none"
+                "namespace", default_value="", description="Namespace of the node."
+            ),
+            DeclareLaunchArgument(
+                "log_level",
+                default_value="info",
+                choices=LEVELS,
+                description="Log level of the node.",
+            ),
+            DeclareLaunchArgument(
+                "enclave",
+                default_value="",
+                description="SROS2 enclave of the node. Empty means none.",
             ),
             OpaqueFunction(function=make_all),
         ]

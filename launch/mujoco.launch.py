@@ -25,47 +25,53 @@ def generate_launch_description() -> LaunchDescription:
     """Declare the arguments; the nodes are made from their values."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument("namespace", default_value="", description="of both nodes"),
+            DeclareLaunchArgument(
+                "namespace", default_value="", description="Namespace of both nodes."
+            ),
             DeclareLaunchArgument(
                 "urdf",
                 default_value=str(SHARE / "urdf" / "brisk6.urdf"),
-                description="path of the robot's URDF",
+                description="Path of the robot's URDF.",
             ),
             DeclareLaunchArgument(
                 "drivetrain",
                 default_value=str(SHARE / "urdf" / "brisk6.drivetrain.yaml"),
-                description="path of its drivetrain file, which needs motors",
+                description="Path of its drivetrain file, which needs motors.",
             ),
             DeclareLaunchArgument(
                 "engine",
                 default_value="auto",
                 choices=ENGINES,
-                description="what moves the bodies; auto: MuJoCo where it is installed, else our "
-                "own equations",
+                description="Simulation engine. auto selects MuJoCo if it is installed and "
+                "supports the arm.",
             ),
             shared.pace_argument(),
             DeclareLaunchArgument(
                 "mode",
                 default_value="computed_torque",
                 choices=MODES,
-                description="of the feedforward node",
+                description="Operating mode of the feedforward node.",
             ),
             DeclareLaunchArgument(
-                "params_file", default_value="", description="path of parameters for both nodes"
+                "params_file",
+                default_value="",
+                description="Path of a parameter file for both nodes.",
             ),
             DeclareLaunchArgument(
                 "log_level",
                 default_value="info",
                 choices=shared.LEVELS,
-                description="of both nodes",
+                description="Log level of both nodes.",
             ),
             DeclareLaunchArgument(
                 "enclave",
                 default_value="",
-                description="of the feedforward node, for SROS2; empty: none",
+                description="SROS2 enclave of the feedforward node. Empty means none.",
             ),
             DeclareLaunchArgument(
-                "plant_enclave", default_value="", description="of the plant; empty: none"
+                "plant_enclave",
+                default_value="",
+                description="SROS2 enclave of the plant. Empty means none.",
             ),
             OpaqueFunction(function=make_nodes),
         ]

@@ -43,33 +43,33 @@ def generate_launch_description() -> LaunchDescription:
             "observer",
             default_value="",
             choices=["", *OBSERVERS],
-            description="which one; empty: as the parameter files say",
+            description="Type of the observer. Empty uses the parameter files.",
         ),
         DeclareLaunchArgument(
             "preset",
             default_value="generic",
             choices=PRESETS,
-            description="a file in config/observer/",
+            description="Preset, a file in config/observer/.",
         ),
         DeclareLaunchArgument(
             "commands",
             default_value="commands",
-            description="topic of the commands, Float64MultiArray",
+            description="Topic of the commands, Float64MultiArray.",
         ),
         DeclareLaunchArgument(
             "joint_commands",
             default_value="joint_commands",
-            description="topic of the commands, JointState",
+            description="Topic of the commands, JointState.",
         ),
         DeclareLaunchArgument(
             "link_states",
             default_value="link_states",
-            description="topic of the encoders on the links",
+            description="Topic of the encoders on the links.",
         ),
         DeclareLaunchArgument(
             "joint_torques",
             default_value="joint_torques",
-            description="topic of the torque sensors",
+            description="Topic of the torque sensors.",
         ),
     )
     return LaunchDescription([*arguments, OpaqueFunction(function=make_node)])

@@ -51,68 +51,79 @@ def generate_launch_description() -> LaunchDescription:
     """Declare the arguments; the rest is made from their values."""
     return LaunchDescription(
         [
-            DeclareLaunchArgument("input_bag", description="path of the recording"),
+            DeclareLaunchArgument("input_bag", description="Path of the recording."),
             DeclareLaunchArgument(
                 "urdf",
                 default_value="",
-                description="path of the robot's URDF; empty: the recording's robot_description",
+                description="Path of the robot's URDF. Empty means the recording's "
+                "robot_description.",
             ),
             DeclareLaunchArgument(
                 "drivetrain",
                 default_value="",
-                description="path of the drivetrain file; empty: what the URDF says of its drives",
+                description="Path of the drivetrain file. Empty uses the drives that the URDF "
+                "describes.",
             ),
             DeclareLaunchArgument(
                 "joint_states",
                 default_value="",
-                description="topic of the states; empty: the one that has the robot's joints",
+                description="Topic of the states. Empty means the one that has the robot's "
+                "joints.",
             ),
             DeclareLaunchArgument(
                 "effort",
                 default_value="joint_torque",
                 choices=EFFORTS,
-                description="what the recorded efforts are",
+                description="Type of the recorded efforts.",
             ),
             DeclareLaunchArgument(
                 "output",
                 default_value="",
-                description="folder for report, picture and table; empty: tables on the screen",
+                description="Folder for report, picture and table. Empty means tables on the "
+                "screen.",
             ),
             DeclareLaunchArgument(
                 "output_bag",
                 default_value="",
-                description="path of a bag with torques of model, measurement and residual",
+                description="Path of a bag with torques of model, measurement and residual.",
             ),
             DeclareLaunchArgument(
                 "options",
                 default_value="",
-                description='more options of geared-dynamics analyze, such as "--gains 11 11 7"',
+                description='More options of geared-dynamics analyze, as in "--gains 11 11 7".',
             ),
             DeclareLaunchArgument(
                 "play",
                 default_value="false",
                 choices=TRUTH,
-                description="play the recording into the feedforward node afterwards",
+                description="If true, play the recording into the feedforward node afterwards.",
             ),
             DeclareLaunchArgument(
-                "rate", default_value="1.0", description="of playing; 1.0 is as it was"
+                "rate",
+                default_value="1.0",
+                description="Playback speed; 1.0 is the recorded speed.",
             ),
             DeclareLaunchArgument(
                 "record_bag",
                 default_value="",
-                description="path of a bag of all topics while playing; empty: none",
+                description="Path of a bag of all topics while playing. Empty means none.",
             ),
             DeclareLaunchArgument(
                 "preset",
                 default_value="generic",
                 choices=PRESETS,
-                description="who compensates what on this make of robot, for the node",
+                description="Preset of the robot's make for the node: which torques the robot "
+                "adds itself.",
             ),
             DeclareLaunchArgument(
-                "params_file", default_value="", description="path of the node's parameters, YAML"
+                "params_file",
+                default_value="",
+                description="Path of the node's parameter file (YAML).",
             ),
             DeclareLaunchArgument(
-                "enclave", default_value="", description="of the node, for SROS2; empty: none"
+                "enclave",
+                default_value="",
+                description="SROS2 enclave of the node. Empty means none.",
             ),
             OpaqueFunction(function=make_all),
         ]

@@ -34,22 +34,26 @@ def generate_launch_description() -> LaunchDescription:
         [
             DeclareLaunchArgument(
                 "robots_file",
-                description="path of a YAML file: name of each arm -> arguments of its node",
+                description="Path of a YAML file with the name of each arm and the arguments of "
+                "its node.",
             ),
             DeclareLaunchArgument(
                 "autostart",
                 default_value="true",
                 choices=TRUTH,
-                description="configure and activate the nodes; false: leave it to a manager",
+                description="If true, configure and activate the nodes; if false, a manager does.",
             ),
             DeclareLaunchArgument(
                 "use_sim_time",
                 default_value="false",
                 choices=TRUTH,
-                description="time from the topic /clock",
+                description="If true, use the time of the topic /clock.",
             ),
             DeclareLaunchArgument(
-                "log_level", default_value="info", choices=LEVELS, description="of the nodes"
+                "log_level",
+                default_value="info",
+                choices=LEVELS,
+                description="Log level of the nodes.",
             ),
             OpaqueFunction(function=make_robots),
         ]

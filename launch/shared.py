@@ -49,55 +49,56 @@ def node_arguments(
         topics: Arguments that it alone has, of topics.
     """
     return [
-        DeclareLaunchArgument("namespace", default_value="", description="of the node"),
-        DeclareLaunchArgument("name", default_value=name, description="of the node"),
+        DeclareLaunchArgument("namespace", default_value="", description="Namespace of the node."),
+        DeclareLaunchArgument("name", default_value=name, description="Name of the node."),
         kind,
         DeclareLaunchArgument(
             "urdf",
             default_value="",
-            description="path of the robot's URDF; empty: the topic robot_description",
+            description="Path of the robot's URDF. Empty means the topic robot_description.",
         ),
         DeclareLaunchArgument(
-            "xacro", default_value="", description="path of a xacro file, in place of urdf"
+            "xacro", default_value="", description="Path of a xacro file, used instead of urdf."
         ),
         DeclareLaunchArgument(
-            "xacro_args", default_value="", description="name:=value ... for the xacro file"
+            "xacro_args", default_value="", description="Arguments name:=value of the xacro file."
         ),
         DeclareLaunchArgument(
             "drivetrain",
             default_value="",
-            description="path of the drivetrain file; empty: what the URDF says of its drives",
+            description="Path of the drivetrain file. Empty uses the drives that the URDF "
+            "describes.",
         ),
         preset,
         DeclareLaunchArgument(
-            "params_file", default_value="", description="path of your parameters, YAML"
+            "params_file", default_value="", description="Path of your parameter file (YAML)."
         ),
         DeclareLaunchArgument(
-            "joint_states", default_value="joint_states", description="topic of the states"
+            "joint_states", default_value="joint_states", description="Topic of the joint states."
         ),
         DeclareLaunchArgument(
             "robot_description",
             default_value="robot_description",
-            description="topic of the URDF, used where neither urdf nor xacro is given",
+            description="Topic of the URDF, used where neither urdf nor xacro is given.",
         ),
         *topics,
         DeclareLaunchArgument(
             "autostart",
             default_value="true",
             choices=TRUTH,
-            description="configure and activate the node; false: leave it to a manager",
+            description="If true, configure and activate the node; if false, a manager does.",
         ),
         DeclareLaunchArgument(
             "use_sim_time",
             default_value="false",
             choices=TRUTH,
-            description="time from the topic /clock",
+            description="If true, use the time of the topic /clock.",
         ),
         DeclareLaunchArgument(
-            "log_level", default_value="info", choices=LEVELS, description="of the node"
+            "log_level", default_value="info", choices=LEVELS, description="Log level of the node."
         ),
         DeclareLaunchArgument(
-            "enclave", default_value="", description="of the node, for SROS2; empty: none"
+            "enclave", default_value="", description="SROS2 enclave of the node. Empty means none."
         ),
     ]
 
@@ -168,7 +169,8 @@ def pace_argument() -> DeclareLaunchArgument:
         "pace",
         default_value="real_time",
         choices=["real_time", "lock_step"],
-        description="by the wall clock, or waiting for each command with a /clock",
+        description="Simulation time: real_time follows the wall clock, lock_step waits for each "
+        "command and publishes /clock.",
     )
 
 

@@ -89,7 +89,7 @@ class ObserverRig:
             "torque_kind": "motor_torque",
             "update_rate": 1.0 / PERIOD,
             "encoder_noise": 2e-5,
-            "hold": 0.5,  # a test run may be kept waiting by others
+            "max_extrapolation": 0.5,  # a test run may be kept waiting by others
         }
         given |= {name.replace("__", "."): value for name, value in parameters.items()}
         words = [f"{name}:={text(value)}" for name, value in given.items()]

@@ -88,7 +88,8 @@ def report(optional: list[str], reasons: dict[str, str]) -> None:
             reason = reasons.get(extra, "no wheels for this platform")
             lines.append(f"left out: {extra} ({names}): {reason}\n")
     print("".join(lines), end="", flush=True)
-    LEFT_OUT.write_text("".join(lines), encoding="utf-8")
+    if optional or not LEFT_OUT.exists():  # an extra added later leaves nothing out
+        LEFT_OUT.write_text("".join(lines), encoding="utf-8")
 
 
 def members(extra: str) -> list[str]:

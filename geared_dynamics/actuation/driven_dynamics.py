@@ -267,7 +267,9 @@ def refuse_losses(
     for name, loss in zip(model.motor_names, gear_losses(model), strict=True):
         if loss.any():
             raise ModelError(
-                f"{source}, motors.{name}.efficiency", "makes the model nonlinear", remedy
+                f"{source}, motors.{name}.efficiency",
+                "is below 1, and gear losses make the model nonlinear",
+                remedy,
             )
     every = [(model.joint_friction, "joints", model.joint_names)]
     if rotors:
@@ -276,4 +278,6 @@ def refuse_losses(
         for index, load in zip(laws.index, laws.load, strict=True):
             if load != 0.0:
                 place = f"{source}, {kind}.{owners[index]}.friction.load"
-                raise ModelError(place, "depends on the load", remedy)
+                raise ModelError(
+                    place, "makes friction depend on the load, which is nonlinear", remedy
+                )

@@ -103,11 +103,13 @@ class LinearActuator(Frozen):
         effects = np.stack([self.f, self.d], axis=1)
         kicks, terms = self.angle @ effects, np.abs(self.angle) @ np.abs(effects)
         if np.any(wrong) or np.any(np.abs(kicks) > ROUNDING * terms):
-            finding = "is not the rate of the angle, angle (C x + f M + d u)"
-            raise ArrayError("speed", finding, "give angle C, with angle f = angle d = 0")
+            finding = "does not equal the time derivative of the angle, angle (C x + f M + d u)"
+            raise ArrayError(
+                "speed", finding, "set speed to angle C, and let angle f and angle d be zero"
+            )
         if not float(self.speed @ self.f) < 0.0:
-            finding = "gives the shaft no inertia: speed f is not below 0"
-            raise ArrayError("f", finding, "give -1/J in the row of the shaft's speed")
+            finding = "leaves the motor shaft without inertia: speed f is not below 0"
+            raise ArrayError("f", finding, "set f to -1/J in the row of the motor speed")
 
 
 def finite_numbers(name: str, value: ArrayLike) -> Array:
@@ -381,7 +383,7 @@ def viscous_friction(model: GearedModel, r: int) -> float:
         rest = (laws.coulomb[k], laws.static[k], laws.load[k], laws.offset[k])
         if np.any(np.hstack(rest)) or np.any(laws.ripple[:, 0] == k):
             place = f"{model.drivetrain_source}, motors.{model.motor_names[r]}.friction"
-            finding = "is more than viscous, which no linear actuator can express"
+            finding = "is not only viscous, and a linear actuator supports viscous friction alone"
             raise ModelError(place, finding, "use driven_rates, or remove the other fields")
         return float(laws.viscous[k])
     return 0.0

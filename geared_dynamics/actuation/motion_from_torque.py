@@ -249,11 +249,13 @@ def resting_signs(signs: Array, at: UnknownColumns) -> BoolArray:
 def jam(model: GearedModel, plant: ArmAtState) -> ModelError:
     """The error that names the motor whose gear jams: the one worst to drive back."""
     if np.linalg.eigvalsh(plant.mass)[0] <= 0.0:
-        finding = "is not positive definite at a given posture"
-        return ModelError("mass matrix", finding, "give the links or wheels behind it an inertia")
+        finding = "is not positive definite at one of the positions"
+        return ModelError("mass matrix", finding, "add inertia to the massless links or wheels")
     if not len(model.motor_names):
         return ModelError(
-            "friction", "no acceleration is a solution", "reduce its coefficients of load"
+            "friction",
+            "no acceleration satisfies the equations of motion",
+            "reduce the 'load' coefficients of the friction laws",
         )
     worst = int(plant.toward.min(axis=1).argmin())
     name = model.motor_names[worst]

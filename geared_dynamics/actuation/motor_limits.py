@@ -200,8 +200,11 @@ def further_limit(model: GearedModel, speed: Array, value: ArrayLike) -> Array:
     blind = np.isfinite(limit) & unknown
     if blind.any():
         r = int(np.argwhere(blind)[0, -1])
-        finding = f"cannot be kept by {model.motor_names[r]!r}, which has no torque constant"
-        raise ArrayError(f"current_limit[..., {r}]", finding, "give it one, or no limit: infinity")
+        finding = (
+            f"limits the current of {model.motor_names[r]!r}, whose torque constant is unknown"
+        )
+        remedy = "add its torque_constant, or set this limit to infinity"
+        raise ArrayError(f"current_limit[..., {r}]", finding, remedy)
     return limit
 
 

@@ -186,8 +186,8 @@ def notes_of_turns(model: GearedModel, turns: Array) -> list[str]:
     kinds = turning_of(model)
     notes = []
     for j in np.flatnonzero(turns):
-        what = f"{model.joint_names[j]}: {turns[j]:.0f} jumps by whole turns are taken out"
-        why = "" if kinds.endless[j] else ", which could not be motion, though it has limits"
+        what = f"{model.joint_names[j]}: {turns[j]:.0f} jumps by whole turns are removed"
+        why = "" if kinds.endless[j] else ", although the joint has limits"
         notes.append(what + why)
     return notes
 

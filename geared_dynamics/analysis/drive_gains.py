@@ -69,8 +69,8 @@ def drive_gains_from_load(
         finding = "all recordings are " + ("with" if loaded.all() else "without") + " the load"
         raise RecordingError("gains", finding, "give recordings with and without the known load")
     if not equations.effort.shape[1]:
-        remedy = "they are found for motor_current and motor_torque only"
-        raise RecordingError("gains", "the efforts are not the motors'", remedy)
+        remedy = "drive gains need efforts of type motor_current or motor_torque (--effort)"
+        raise RecordingError("gains", "the efforts are joint torques", remedy)
     selection = list(base_columns(model).selection)
     frame = model.payload_frame(link, "gains: link")
     first = columns_of(model).bodies[frame.body]

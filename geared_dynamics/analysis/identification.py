@@ -44,7 +44,7 @@ from geared_dynamics.recordings.spans import TURN, turning_of
 
 SAME_MOTION = 0.2  # of a joint's motion (RMS) by which instruments' positions may be off
 FEWEST_RECORDINGS = 0.5  # share of the equations that must have an instrument
-REMEDY = "give a record of the same motion with the same stamps, such as its reference"
+REMEDY = "use a recording of the same motion with the same stamps, such as its reference"
 
 
 def instrument_columns(
@@ -138,7 +138,7 @@ def refuse_others(
 ) -> None:
     """Raise if an instrument has few of the stamps, or other positions."""
     if there.sum() < FEWEST_RECORDINGS * len(there):
-        finding = f"has {there.sum()} of {len(there)} stamps that the equations have"
+        finding = f"has {there.sum()} of {len(there)} stamps of the recording that it belongs to"
         raise RecordingError(instrument.path, finding, REMEDY)
     apart = q[there] - expected[there]
     turns = np.where(turning_of(model).angular, np.rint(apart / TURN), 0.0)  # one may count them
@@ -146,7 +146,7 @@ def refuse_others(
     far = off > SAME_MOTION * np.maximum(expected.std(axis=0), 1e-6)
     if far.any():
         j = int(np.argmax(far))
-        finding = f"is another motion: {model.joint_names[j]} is {off[j]:.2g} off (RMS)"
+        finding = f"shows another motion: {model.joint_names[j]} differs by {off[j]:.2g} (RMS)"
         raise RecordingError(instrument.path, finding, REMEDY)
 
 

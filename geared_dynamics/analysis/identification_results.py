@@ -276,7 +276,9 @@ def payload(
     frame = model.payload_frame(link, "payload: link")
     if loaded.all() or not loaded.any():
         finding = "all recordings are " + ("with" if loaded.all() else "without") + " the load"
-        remedy = "give recordings with and without it: the arm's tip alone looks the same"
+        remedy = (
+            "give recordings with and without it; otherwise payload and tip cannot be separated"
+        )
         raise RecordingError("payload", finding, remedy)
     selection = list(base_columns(model).selection)
     first = columns_of(model).bodies[frame.body]

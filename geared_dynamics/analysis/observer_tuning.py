@@ -93,7 +93,7 @@ def stretches(
                 left -= float(found[-1].time[-1])
     if not found:
         remedy = "record joint states with positions and efforts"
-        raise RecordingError(recording.path, "has no stretch of samples without gaps", remedy)
+        raise RecordingError(recording.path, "contains no gap-free interval", remedy)
     return found
 
 
@@ -121,7 +121,7 @@ def replay(model: GearedModel, gains: KalmanGains, given: list[ReplayedStretch])
             else:
                 follows = False
     if not rows:
-        finding = f"in no instant the filter had run for {SETTLING:g} s ({starts} starts)"
+        finding = f"the filter never ran for {SETTLING:g} s without a restart ({starts} starts)"
         remedy = "compare --resolution, --rate and the drivetrain with the robot, or record longer"
         raise RecordingError("replay", finding, remedy)
     columns = [np.array(column) for column in zip(*rows, strict=True)]

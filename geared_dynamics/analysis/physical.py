@@ -291,7 +291,9 @@ def nearest_allowed(space: SphereCoordinates, best: Array, turn: Array) -> tuple
     if status not in ("Solved", "AlmostSolved"):
         remedy = "record a longer motion of all joints, or check the files' masses and inertias"
         raise ModelError(
-            "physical_parameters", f"found no parameters that a body can have ({status})", remedy
+            "physical_parameters",
+            f"no physically possible parameters were found ({status})",
+            remedy,
         )
     return best + turn @ np.array(solution.x), status
 

@@ -145,7 +145,7 @@ def require_new(bag: Path) -> None:
     files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
     ours = [p for p in files if p.name == "metadata.yaml" or p.suffix in {".mcap", ".db3"}]
     if not bag.is_dir() or ours != files:
-        finding = "holds what is not a recording of an earlier demo"
+        finding = "contains files that are not recordings of an earlier demo"
         raise GearedDynamicsError(str(bag), finding, "give another --out")
     for path in ours:
         path.unlink()

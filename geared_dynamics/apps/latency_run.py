@@ -162,7 +162,9 @@ def _steps(path: Path, cycles: int) -> StepAllowance:
     with path.open("rb") as file:
         steps = np.load(file)[-cycles:] / 1e3
     if not steps.size:
-        raise GearedDynamicsError(PLACE, "the observer made no step", "see whether it has torques")
+        raise GearedDynamicsError(
+            PLACE, "the observer made no step", "check that it receives motor torques"
+        )
     return StepAllowance(*np.quantile(steps, (0.5, 0.99)).tolist())
 
 
@@ -266,7 +268,7 @@ def environment(domain: int | None, logs: Path) -> dict[str, str]:
 
 SPRINGS = (15000.0, 15000.0, 10000.0, 2000.0, 2000.0, 2000.0)  # of the PUMA 560's joints [N m/rad]
 DAMPING = 2.0  # [N m s/rad]
-SLOWEST = 5  # [1/s], for joint states that the node's longest ``hold`` can bridge
+SLOWEST = 5  # [1/s], for joint states that the node's longest ``max_extrapolation`` can bridge
 PAUSE = 0.5  # [s] that the driver is silent at most, between warm-up and measurement
 
 
@@ -311,7 +313,7 @@ def observer(
         "torque_source": "effort",
         "torque_kind": "joint_torque",
         "update_rate": float(options.rate),
-        "hold": min(max(PAUSE, 5.0 / options.rate), 1.0),
+        "max_extrapolation": min(max(PAUSE, 5.0 / options.rate), 1.0),
     }
     node = "elastic_observer_node"
     return Measured(

@@ -89,7 +89,7 @@ class Child:
     def failure(self) -> GearedDynamicsError:
         """Say how it ended and what it said last."""
         finding = f"the process ended with exit code {self.popen.returncode}"
-        return GearedDynamicsError(self.name, finding, f"it said: {self.said()}")
+        return GearedDynamicsError(self.name, finding, f"see its last output: {self.said()}")
 
     def said(self) -> str:
         """Return the end of what it wrote to standard error."""

@@ -77,7 +77,7 @@ def gains_from_modes(
     )
     slowest = poles.real.max()
     if slowest >= 0.0:
-        finding = f"grows with {slowest:.3g} 1/s at a bandwidth of {omega:.3g} rad/s"
+        finding = f"is unstable (growth {slowest:.3g} 1/s) at a bandwidth of {omega:.3g} rad/s"
         raise ModelError(*unstable(feedback, finding, sampled=sample_time > 0.0))
     return gains
 
@@ -88,7 +88,7 @@ def unstable(feedback: Feedback, finding: str, *, sampled: bool) -> tuple[str, s
     if sampled:
         finding += " as sampled"
     remedies = {
-        "motor": "give the springs damping",
+        "motor": "add damping to the springs",
         "joint": "lower the fraction, or use mixed or motor-side feedback",
         "mixed": "lower the fraction, or use motor-side feedback",
     }

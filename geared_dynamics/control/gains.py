@@ -104,8 +104,8 @@ def gains_from_bandwidth(
     zeta = positive("damping_ratio", damping_ratio, "give ratios above zero")
     share = magnitudes("integral", integral)
     if (share >= 1.0).any():
-        finding = f"is {share.tolist()}, which no damping keeps stable"
-        raise ArrayError("integral", finding, "give parts below 1, such as 0.1")
+        finding = f"is {share.tolist()}; from 1 on the loop is unstable with any damping"
+        raise ArrayError("integral", finding, "give fractions below 1, such as 0.1")
     kp, kv = omega**2, 2.0 * zeta * omega
     return Gains(kp, kv, share * kp * kv, integral_limit, "acceleration")
 
@@ -183,8 +183,8 @@ def driven(model: GearedModel) -> Driven:
     rows = by_joint(np.flatnonzero(np.any(motors.A != 0.0, axis=1)), rigid)
     E = rigid[rows]
     if len(rows) != model.n or motors.rank != model.n:
-        finding = f"turn {len(rows)} coordinates of an arm with {model.n} joints"
-        remedy = "feedback needs a motor for each joint, and no passive ones"
+        finding = f"drive {len(rows)} coordinates of an arm with {model.n} joints"
+        remedy = "describe a motor for each joint; feedback does not support passive joints"
         raise ModelError(f"{model.drivetrain_source}, motors", finding, remedy)
     shares = motors.inverse[:, rows]
     return Driven(readonly_int(rows), readonly(E), readonly(np.linalg.inv(E)), readonly(shares))

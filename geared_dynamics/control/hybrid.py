@@ -170,16 +170,16 @@ def parting(model: GearedModel, q: Array, contact: DesiredContact) -> Parting:
     try:
         lower = np.asarray(np.linalg.cholesky(mass_matrix(model, q)), np.float64)
     except np.linalg.LinAlgError:
-        finding = "is not positive definite at this posture"
-        remedy = "give the links or wheels behind it an inertia"
+        finding = "is not positive definite at this position"
+        remedy = "add inertia to the massless links or wheels"
         raise ModelError("mass matrix", finding, remedy) from None
     columns = np.linalg.solve(lower, contact.jacobian.T)
     basis, upper = np.linalg.qr(columns)
     left = np.abs(np.diag(upper)) <= DEPENDENT * np.linalg.norm(columns, axis=0)
     if left.any():
         place = f"reference.contact.jacobian[{int(np.argmax(left))}]"
-        remedy = "leave out what the others hold already, or what no joint moves"
-        raise ArrayError(place, "depends on the rows before it", remedy)
+        remedy = "remove constraints that repeat others or that no joint can move"
+        raise ArrayError(place, "moves no joint, or repeats the rows before it", remedy)
     return Parting(lower, np.asarray(basis, np.float64), np.asarray(upper, np.float64))
 
 
@@ -298,10 +298,10 @@ def hybrid_law(law: str, model: GearedModel, command_type: CommandType) -> Calla
             carry, and ``motor_commands`` knows the rotors' acceleration of free motion only.
     """
     if law not in HYBRID:
-        remedy = f"take {', '.join(HYBRID)}, or leave the contact out"
+        remedy = f"use {', '.join(HYBRID)}, or leave the contact out"
         raise ArrayError("reference.contact", f"is not read by {law}", remedy)
     if command_type != "joint_torque" and (model.motors.efficiency < 1.0).any():
-        finding = f"is given to a controller of {command_type}, and the arm's gears have losses"
-        remedy = "command joint_torque, or leave the efficiency out of the drivetrain"
+        finding = f"does not work with {command_type} commands on an arm whose gears have losses"
+        remedy = "use command_type='joint_torque', or remove the efficiency from the drivetrain"
         raise ModelError("reference.contact", finding, remedy)
     return HYBRID[law]

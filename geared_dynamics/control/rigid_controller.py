@@ -139,7 +139,7 @@ class RigidController(PreparedLaw):
         n = self.model.n
         if reference is None:
             if self.law != "gravity_compensation":
-                raise ArrayError("reference", "is None", f"give {self.law} a wanted motion")
+                raise ArrayError("reference", "is None", f"give {self.law} a desired motion")
             still = self.setting.compensation.still
             reference = Reference(still, still, still)
         wanted = Reference(
@@ -281,8 +281,8 @@ def controller(
     if gains is not None and not isinstance(gains, Gains):
         raise ArrayError("gains", f"are a {type(gains).__name__}", "give a gd.control.Gains")
     if law == "computed_torque" and gains is not None and gains.kind != "acceleration":
-        finding = "are of forces; computed_torque feeds accelerations back"
-        raise ArrayError("gains", finding, "give gains of kind 'acceleration'")
+        finding = "are of kind 'torque', and computed_torque needs kind 'acceleration'"
+        raise ArrayError("gains", finding, "use gd.control.gains_from_bandwidth(...)")
     given = compensation(model, terms)
     each = None if gains is None else gains.for_joints(model.n)
     closed = each if law in CLOSED else None

@@ -164,7 +164,7 @@ def vector(name: str, value: ArrayLike, n: int) -> Array:
 
 
 def derivatives_of(reference: Reference, order: int) -> Array:
-    """Return a wanted motion's q and derivatives (k + 1, n); more than ``order`` may be given."""
+    """Return a desired motion's q and derivatives (k + 1, n); more than ``order`` may be given."""
     place, remedy = "reference.derivatives", f"give q and its derivatives up to order {order}"
     if reference.derivatives is None:
         raise ArrayError(place, "are not given", remedy)

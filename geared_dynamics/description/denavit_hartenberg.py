@@ -253,10 +253,10 @@ def in_carrier_frame(
 def _ambiguous(place: str, link: str, key: str, marker: str) -> DescriptionError:
     return DescriptionError(
         place,
-        f"the {key} on link {link!r} is not the same in D-H frame {marker!r}, where the row's"
-        " com and tensor are, and in the frame at the link's joint, before a and alpha",
-        f"write {marker!r} as the link's name for the D-H frame, or pass carrier_frame='dh' or"
-        " carrier_frame='joint' for all links of the table",
+        f"the {key} on link {link!r} differs between D-H frame {marker!r}, in which com and tensor"
+        " of the row are given, and the frame at the link's joint, before a and alpha",
+        f"write {marker!r} instead of the link's name for the D-H frame, or pass"
+        " carrier_frame='dh' or carrier_frame='joint' for all links of the table",
     )
 
 

@@ -37,7 +37,7 @@ def refuse_impossible_set(record: PlanetaryRecord, place: str) -> None:
     sun, planet, ring = record.teeth
     if ring != sun + 2 * planet:
         finding = f"ring {ring} is not sun {sun} + 2 planet {planet} = {sun + 2 * planet}"
-        remedy = "correct the numbers; with others planets do not fit between sun and ring"
+        remedy = "correct the numbers; otherwise the planets do not fit between sun and ring"
         raise DescriptionError(f"{place}.teeth", finding, remedy)
     n = record.planets
     if n >= 1 and fits(n, sun, planet, ring):
@@ -52,7 +52,7 @@ def refuse_impossible_set(record: PlanetaryRecord, place: str) -> None:
     else:
         finding = f"{n} planets overlap each other"
     numbers = [k for k in range(1, sun + ring + 1) if fits(k, sun, planet, ring)]
-    remedy = f"with these teeth possible are {', '.join(map(str, numbers))}"
+    remedy = f"use {' or '.join(map(str, numbers))} with these teeth"
     raise DescriptionError(f"{place}.planets", finding, remedy)
 
 
@@ -73,7 +73,7 @@ def _refuse_wrong_roles(record: PlanetaryRecord, place: str) -> None:
             place,
             f"the {record.fixed} is fixed, the {record.input} is the input and the"
             f" {record.output} the output",
-            "let sun, ring and carrier each be one of these",
+            "use each of sun, ring and carrier exactly once",
         )
     links = {record.fixed: f"is fixed and a part of link {record.housing!r}"}
     if record.joint is not None:
@@ -83,7 +83,7 @@ def _refuse_wrong_roles(record: PlanetaryRecord, place: str) -> None:
             raise DescriptionError(
                 f"{place}.{member}",
                 f"the {member} {finding}",
-                "leave it out; that link's inertial contains it",
+                "remove it here; the <inertial> of that link contains its mass",
             )
 
 
@@ -98,7 +98,7 @@ def refuse_impossible_drive(record: HarmonicRecord, place: str) -> None:
     _refuse_no_teeth({"flexspline": inner, "circular spline": outer}, place)
     if outer <= inner:
         finding = f"the circular spline has {outer} teeth, the flexspline inside it {inner}"
-        remedy = "the circular spline has the more teeth, mostly two more"
+        remedy = "give the circular spline more teeth than the flexspline, usually two more"
         raise DescriptionError(f"{place}.teeth", finding, remedy)
 
 
@@ -107,7 +107,7 @@ def _refuse_no_teeth(teeth: dict[str, int], place: str) -> None:
     if min(teeth.values()) < 1 or any(int(z) != z for z in teeth.values()):
         finding = ", ".join(f"{name} {z:g}" for name, z in teeth.items())
         raise DescriptionError(
-            f"{place}.teeth", f"{finding} are not teeth", "write positive integers"
+            f"{place}.teeth", f"{finding}: a number of teeth is a positive integer", "correct it"
         )
 
 

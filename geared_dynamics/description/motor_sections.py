@@ -79,7 +79,7 @@ def refuse_below(coulomb: Level, static: Level, place: str) -> None:
             raise DescriptionError(
                 f"{place}.stribeck.static",
                 f"{breakaway:g} is below the Coulomb friction {sliding:g} for {which} rates",
-                "breakaway takes at least as much as sliding; correct one of the two",
+                "correct one of the two; breakaway friction is at least the sliding friction",
             )
 
 
@@ -93,7 +93,7 @@ def motor(name: str, item: Mapping[str, Any], source: str) -> MotorRecord:
     if kind == "dc" and "pole_pairs" in item:
         raise DescriptionError(
             f"{place}.pole_pairs",
-            "a DC motor has no d-axis voltage that pole pairs would give",
+            "a DC motor has no pole pairs: they describe the d-axis voltage of a brushless motor",
             "leave it out, or write 'kind: brushless'",
         )
     refuse_blind_limits(item, place)
@@ -135,7 +135,7 @@ def refuse_blind_limits(item: Mapping[str, Any], place: str) -> None:
         if limit in item.get("limits", {}) and missing:
             raise DescriptionError(
                 f"{place}.limits.{limit}",
-                f"cannot be watched: the motor has no {' and no '.join(missing)}",
+                f"cannot be checked: the motor has no {' and no '.join(missing)}",
                 f"add {' and '.join(map(repr, missing))}, or leave the limit out",
             )
 
@@ -168,7 +168,7 @@ def limits(item: Mapping[str, Any], place: str) -> MotorLimitRecord:
                 "list the points (speed, torque) with rising speed",
             )
     if envelope and not any(torque for _, torque in envelope):
-        finding = "every torque in it is 0: the motor would never give any"
+        finding = "every torque in it is 0, so the motor could never produce any"
         raise DescriptionError(f"{place}.envelope", finding, "give torques above 0 [N m]")
     thermal = item.get("thermal")
     return MotorLimitRecord(
@@ -191,7 +191,9 @@ def joint(name: str, item: Mapping[str, Any], source: str) -> JointDriveRecord:
     stiffness = float(item["stiffness"]) if "stiffness" in item else None
     place = place_in(source, f"joints.{name}.friction")
     if "rest" in item and not item.get("passive", False):
-        finding = "only a passive joint's spring has a rest position; a drive's is relaxed at"
+        finding = (
+            "only the spring of a passive joint has a rest position; one of a drive is relaxed at"
+        )
         remedy = "leave it out, or add 'passive: true'"
         raise DescriptionError(
             place_in(source, f"joints.{name}.rest"), f"{finding} theta = q", remedy

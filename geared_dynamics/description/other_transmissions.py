@@ -149,7 +149,7 @@ def _without_reduction(joint: End, actuator: End, place: str, context: Context) 
         return joint
     where = f"{place}/joint {joint.name!r}"
     finding = f"<{_REDUCTION}> {joint.reduction:g} is not used, as in ROS 1"
-    remedy = f"a SimpleTransmission of this form has it inside <actuator>, {_OR_MOVE}"
+    remedy = f"move it into <actuator>, where this form of transmission has it, {_OR_MOVE}"
     if actuator.reduction == 1.0:
         raise DescriptionError(f"{context.source}, {where}", finding, remedy)
     context.note(where, f"{finding}; {remedy}")

@@ -138,7 +138,8 @@ def check_declared(joints: list[End], declared: list[str], place: str, context: 
         if joint.name not in declared:
             raise DescriptionError(
                 f"{context.source}, {place}",
-                f"joint {joint.name!r} is missing in this <ros2_control>, which refuses that",
+                f"joint {joint.name!r} is missing in this <ros2_control>, and ros2_control rejects"
+                " that",
                 f'write <joint name="{joint.name}"> beside the <transmission>',
             )
 
@@ -159,7 +160,7 @@ def note_ignored(
                 " used, as in ros2_control"
             )
             if joints[0].reduction == 1.0:
-                remedy = "a SimpleTransmission has it inside <joint>: move it there"
+                remedy = "move it into <joint>, where a SimpleTransmission has it"
                 raise DescriptionError(f"{context.source}, {place}", finding, remedy)
             context.note(
                 place, f"{finding}: a SimpleTransmission has its reduction inside <joint>"
@@ -288,7 +289,7 @@ def _with_parameter(node: Any, actuators: list[End], place: str, context: Contex
     if len(actuators) > 1:
         raise DescriptionError(
             f"{context.source}, {place}",
-            f'<param name="{_INERTIA}"> does not say which of two actuators it is of',
+            f'<param name="{_INERTIA}"> does not name the actuator that it belongs to',
             f"write <{_INERTIA}> inside each <actuator>",
         )
     (end,) = actuators

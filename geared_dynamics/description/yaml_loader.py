@@ -162,7 +162,7 @@ class _Builder:
         self.count += size
         if self.count > self.limits.values:
             most = self.limits.values
-            raise _marked(event.start_mark, f"more than {most} values, aliases written out")
+            raise _marked(event.start_mark, f"more than {most} values after aliases are expanded")
 
 
 class _Collection:

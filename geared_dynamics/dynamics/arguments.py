@@ -219,10 +219,12 @@ def refuse(status: int, arrays: Mapping[str, Array], out: Array) -> NoReturn:
     if status == at.OVERFLOW:
         refuse_overflow(arrays)
     if status == at.NOT_POSITIVE:
-        finding = "is not positive definite at a given posture"
-        raise ModelError("mass matrix", finding, "give the massless links behind it an inertia")
+        finding = "is not positive definite at one of the positions"
+        raise ModelError("mass matrix", finding, "add inertia to the massless links or wheels")
     shapes = ", ".join(f"{name} {x.shape}" for name, x in arrays.items())
-    raise ArrayError("inputs", f"do not fit the model: {shapes}", "see the function's shapes")
+    raise ArrayError(
+        "inputs", f"do not fit the model: {shapes}", "use the shapes that the docstring states"
+    )
 
 
 def refuse_overflow(arrays: Mapping[str, Array]) -> NoReturn:

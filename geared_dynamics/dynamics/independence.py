@@ -87,7 +87,7 @@ def independent(columns: Factored, silent: Sequence[int] = ()) -> Independent:
     matrix[:, list(silent)] = 0.0
     selection, combinations = eliminated(matrix, error)
     if not selection:
-        remedy = "leave some parameters that act"
+        remedy = "remove some names, so that parameters with an effect remain"
         raise ArrayError("base_parameters: zero", "leaves nothing to identify", remedy)
     chosen = unit @ factors[:, selection]
     condition = float(np.linalg.cond(chosen / np.linalg.norm(chosen, axis=0)))

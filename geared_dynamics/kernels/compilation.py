@@ -165,6 +165,6 @@ def check_memory_layout() -> None:
     identities: Any = compile_kernel(memory.identities.py_func, [signature])
     if in_python != expected or identities(array) != expected:
         raise RuntimeError(
-            f"geared_dynamics.kernels: arrays of NumPy {np.__version__} lie in memory in another "
-            "way than the kernels read them; install an older NumPy or numba"
+            f"geared_dynamics.kernels: arrays of NumPy {np.__version__} have another memory "
+            "layout than the kernels read; install an older NumPy or numba"
         )

@@ -368,9 +368,9 @@ def _side_by_side(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note
         ]
         if spin.wheel in theirs and beside:
             finding = (
-                f"its inertia counts beside that of {', '.join(beside)} of {merged.source}; if"
-                f" the two are one, call it {spin.wheel!r}, if not, state {spin.wheel!r} there"
-                " as well"
+                f"its inertia is added to that of {', '.join(beside)} of {merged.source}; if both"
+                f" are the same wheel, name it {spin.wheel!r} there, otherwise describe"
+                f" {spin.wheel!r} there as well"
             )
             lines.append(urdf_doubt(theirs[spin.wheel].urdf_origin, finding))
     return lines

@@ -59,13 +59,13 @@ def hang_shafts(
         ratios_to_second = ratio(spin, first, second, wheels, place)
         if second in group:
             finding = f"wheel {wheels[second]!r} is on both sides of the spring"
-            raise ModelError(f"{place}.with", finding, "name each wheel on one side")
+            raise ModelError(f"{place}.with", finding, "name each wheel on one side only")
         for r in group:
             if r in owner:
                 finding = (
                     f"wheel {wheels[r]!r} is on the motor side of spring {owner[r]!r} already"
                 )
-                raise ModelError(place, finding, "let each wheel follow one spring")
+                raise ModelError(place, finding, "name each wheel at one spring only")
             owner[r] = spring.name
         if spin[first].any():
             acting.append(spring)
@@ -100,10 +100,10 @@ def shaft_doubts(drivetrain: DrivetrainRecord) -> list[Note]:
         if behind[spring.name] & motors.keys():
             continue
         first, second = spring.motor_side, spring.link_side
-        finding = f"no motor turns its motor side, {first!r}"
+        finding = f"no motor drives its motor side, {first!r}"
         remedy = f"name the motor's wheel first, between: [{second}, {first}], or under 'with:'"
         if second in motors:
-            finding += f"; motor {motors[second]!r} turns {second!r}, on the other"
+            finding += f"; motor {motors[second]!r} drives {second!r}, on its link side"
         found.append(Note(f"{drivetrain.source}, springs.{spring.name}", finding, remedy))
     return found
 
@@ -315,7 +315,7 @@ def refuse_massless_shafts(elastic: Elasticity, inertia: Array, source: str) -> 
     if values[0] < REGULAR:
         along = np.abs(vectors[:, 0])
         some = [spring for (_, spring), x in zip(springs, along, strict=True) if x > 0.1]
-        finding = f"behind {', '.join(some)} turn fewer wheels with inertia than springs"
+        finding = f"the motor side of {', '.join(some)} has fewer wheels with inertia than springs"
         raise ModelError(f"{source}, joints", finding, remedy)
 
 
@@ -331,8 +331,8 @@ def refuse_undriven(elastic: Elasticity, turned: list[int], source: str) -> None
     joints = labels(elastic, source)[: len(elastic.joint)]
     for (place, spring), moved in zip(joints, driven[: len(joints)], strict=True):
         if not moved:
-            finding = f"no motor turns the shaft behind {spring}"
-            remedy = "declare its motor, or the joint as passive: true"
+            finding = f"no motor drives the motor side of {spring}"
+            remedy = "add its motor, or set passive: true for the joint"
             raise ModelError(place, finding, remedy)
 
 
@@ -346,8 +346,8 @@ def refuse_undriven_rigid(
     for j, name in enumerate(names):
         if not np.any(spin[:, j]) and j not in elastic.passive:
             place = f"{source}, joints.{name}"
-            finding = f"no motor turns joint {name!r}, and it is not declared passive"
-            remedy = f"declare its motor, or joints.{name}.passive: true (a free joint)"
+            finding = f"no motor drives joint {name!r}, and it is not declared passive"
+            remedy = f"add its motor, or set joints.{name}.passive: true (a free joint)"
             raise ModelError(place, finding, remedy)
 
 
@@ -364,9 +364,9 @@ def refuse_driven_passive(
     for j in elastic.passive:
         place = f"{drivetrain.source}, joints.{names[j]}.passive"
         if j in elastic.joint:  # by a joint that mimics another
-            finding = f"joint {names[j]!r} is passive, and a spring lies in a drive of its motion"
-            raise ModelError(place, finding, "declare the joint and its mimics alike")
+            finding = f"joint {names[j]!r} is passive, but a joint with a drive spring mimics it"
+            raise ModelError(place, finding, "declare the joint and its mimics in the same way")
         for motor, wheel in zip(drivetrain.motors, turned, strict=True):
             if spin[wheel, j] != 0.0:
                 finding = f"joint {names[j]!r} is passive, and motor {motor.name!r} turns with it"
-                raise ModelError(place, finding, "take out one of the two")
+                raise ModelError(place, finding, "remove one of the two")

@@ -297,7 +297,7 @@ def payload_parameters(mass: float, com: ArrayLike, inertia: ArrayLike) -> Array
     for value in (scalar, np.abs(centre).max(), np.abs(tensor).max()):
         refuse_too_large(float(value), "with_payload")
     if scalar < 0.0:
-        remedy = "to take a load off, use the model without it"
+        remedy = "give a mass of zero or more; to remove a payload, use the model without it"
         raise ModelError("with_payload: mass", f"is {scalar:g} kg", remedy)
     if np.abs(tensor - tensor.T).max() > ASYMMETRY * np.abs(tensor).max():
         remedy = "give the tensor about the centre of mass, products included on both sides"

@@ -208,8 +208,8 @@ def fitted(
 ) -> tuple[ObservedArm, Any]:
     """The arm, packed, and gains for it: those that are given, or made from keywords."""
     if gains is not None and tuning:
-        finding = f"are given, and {', '.join(tuning)} beside them"
-        raise ArrayError("gains", finding, "give either gains or what they are made from")
+        finding = f"are given in addition to {', '.join(tuning)}"
+        raise ArrayError("gains", finding, "give either gains, or the settings they follow from")
     if gains is None:
         gains = make(model, **tuning)
     refuse_other(model, gains, kind)

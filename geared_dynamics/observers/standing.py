@@ -308,9 +308,9 @@ def stiction_rows(model: GearedModel, motors: ArrayLike | None, error: float) ->
         error: How far friction may be off in motion, as a part of that level.
     """
     n, N = model.n, model.n + model.elasticity.count
-    share = above_zero("friction_error", error, "a part of the friction, 0 to 1", zero=True)
+    share = above_zero("friction_error", error, "a fraction of the friction, 0 to 1", zero=True)
     if share > 1.0:
-        raise ArrayError("friction_error", f"is {share:g}", "give a part, 0 to 1")
+        raise ArrayError("friction_error", f"is {share:g}", "give a fraction from 0 to 1")
     A = elastic.structure_matrix(model)
     joints, rotors = model.joint_friction, model.motors.friction
     along = np.vstack([joints.multiplier[:, None] * np.eye(n, N)[joints.index], A.T])

@@ -146,13 +146,13 @@ def refuse_silent(reader: MotionReader) -> None:
         if missing:
             finding = f"has no {what} of {', '.join(missing)} (NaN in all samples)"
             locks = " ".join(f"{name}=POSITION" for name in missing)
-            remedy = f"lock them where they were (--lock {locks}), or {recording.reader.other}"
+            remedy = f"lock these joints (--lock {locks}), or {recording.reader.other}"
             raise RecordingError(recording.path, finding, remedy)
 
 
 def too_scattered(reader: MotionReader) -> RecordingError:
     """The error of a recording without a stretch of samples, with what cuts it up."""
-    finding = f"has no stretch of {SHORTEST} samples in a row"
+    finding = f"has no {SHORTEST} consecutive samples without a gap"
     stretches, tally = reader.cleaned(0, 0, velocities=False)
     samples = sum(len(part.core) for part in stretches)
     cuts = {
@@ -163,9 +163,9 @@ def too_scattered(reader: MotionReader) -> RecordingError:
     }
     words = ", ".join(f"{count} {what}" for what, count in cuts.items() if count)
     finding += f" ({words} in the first {samples} samples)" if words else ""
-    remedy = "record some seconds, or give --bandwidth"
+    remedy = "record several seconds without gaps, or give --bandwidth"
     if max(tally.gaps, tally.repeated) > CROWDED * samples:
         remedy = (
-            "its stamps come in bursts, as where two publishers send the same joints: record one"
+            "record one publisher only: the stamps come in bursts, as if two sent the same joints"
         )
     return RecordingError(reader.recording.path, finding, remedy)

@@ -197,9 +197,9 @@ def motor_readings(model: GearedModel) -> Readings:
         return Readings(tuple(motors), tuple(joints))
     pairs = zip(motors, joints, strict=True)
     ends = ", ".join(f"{model.motor_names[motor]} at {joint}" for motor, joint in pairs)
-    finding = f"motors end at these joints: {ends or 'none'}"
-    finding += f"; no motor ends at {', '.join(lacking)}" if lacking else ""
-    remedy = "efforts of motors need one motor that ends at each joint; give joint torques"
+    finding = f"the last joints that motors drive are: {ends or 'none'}"
+    finding += f"; none drives {', '.join(lacking)}" if lacking else ""
+    remedy = "give joint torques; motor efforts need one motor for each joint"
     raise RecordingError(f"{model.drivetrain_source}, motors", finding, remedy)
 
 

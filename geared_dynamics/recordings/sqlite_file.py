@@ -142,7 +142,7 @@ class SqliteFile:
         name = self.place.name
         for journal in (self.place.with_name(name + ending) for ending in BESIDE[:2]):
             if "readonly" in str(error) and is_file(journal) and journal.stat().st_size:
-                finding = f"was left during a change: {journal.name} is beside it"
+                finding = f"was not closed properly: {journal.name} is beside it"
                 remedy = (
                     f"copy both to a folder of your own, and run there: sqlite3 {name} .schema"
                 )

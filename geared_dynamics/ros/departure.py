@@ -107,13 +107,13 @@ class Departure:
             return
         log, now = self._node.get_logger(), time.monotonic()
         if loop.left:
-            log.info(f"ended after {now - begun:.2f} s; what is sent last holds")
+            log.info(f"stopped after {now - begun:.2f} s; the final command remains in effect")
             return
         fast = float(np.abs(loop.v).max(initial=0.0))
-        why = "in a hurry" if self._hurried is not None else "at the deadline"
+        why = "by a second signal" if self._hurried is not None else "at the deadline"
         log.warning(
-            f"ended {why} after {now - begun:.2f} s, the fastest joint at {fast:.3g} 1/s "
-            f"{now - loop.stamp:.2f} s ago"
+            f"stopped {why} after {now - begun:.2f} s; {now - loop.stamp:.2f} s ago the fastest "
+            f"joint moved at {fast:.3g} rad/s or m/s"
         )
 
 

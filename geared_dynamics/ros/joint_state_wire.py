@@ -215,7 +215,7 @@ def whole(data: bytes, kind: Any, topic: str) -> Any:
     except Exception as error:  # rclpy raises several kinds, and says no more than this
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         finding = f"a message of {len(data)} bytes cannot be read ({reason[:100]})"
-        raise DamagedMessageError(topic, finding, "check who publishes there") from None
+        raise DamagedMessageError(topic, finding, "check the publishers of this topic") from None
 
 
 def layout_of(data: bytes, message: Any) -> WireLayout | None:

@@ -73,12 +73,12 @@ def read_trajectory(data: bytes) -> Received:
         at = end_of_names(data)
         (count,) = WORD.unpack_from(data, at)
     except struct.error:
-        raise damaged(data, "its names end beyond it") from None
+        raise damaged(data, "its joint names are cut off") from None
     head = whole(data[:at] + bytes(4), Message, TOPIC)
     names = list(head.joint_names)
     if count > MOST_POINTS:
-        remedy = f"give at most {MOST_POINTS}: fewer for the same motion, or several in a row"
-        raise TrajectoryError("points", f"are {count}", remedy)
+        remedy = f"send at most {MOST_POINTS} points, or several trajectories in a row"
+        raise TrajectoryError("points", f"there are {count}", remedy)
     points = read_points(data, at + 4, count, len(names))
     return Received(names, points, nanoseconds(head.header.stamp), head.header)
 
@@ -86,7 +86,7 @@ def read_trajectory(data: bytes) -> Received:
 def damaged(data: bytes, why: str) -> DamagedMessageError:
     """The error of a message."""
     finding = f"a message of {len(data)} bytes cannot be read ({why})"
-    return DamagedMessageError(TOPIC, finding, "check who publishes there")
+    return DamagedMessageError(TOPIC, finding, "check the publishers of this topic")
 
 
 def end_of_names(data: bytes) -> int:
@@ -127,7 +127,7 @@ def read_points(data: bytes, at: int, count: int, joints: int) -> PointArrays:
                     times[k - 1 :], values[:READ, k - 1 :], given[:READ, k - 1 :] = alike
                     break
     except struct.error:
-        raise damaged(data, f"point {k} of {count} ends beyond it") from None
+        raise damaged(data, f"point {k} of {count} is cut off") from None
     return PointArrays(times, values, given)
 
 

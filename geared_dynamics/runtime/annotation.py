@@ -191,8 +191,8 @@ def annotate(tail: Tail, posture: Posture | None, given: Annotation) -> Answer:
     waypoints, findings = tail.waypoints, Findings(given.refuse)
     if posture is None:
         if tail.dense is None or waypoints.start is not None or waypoints.times[0] > 0.0:
-            finding = "there was no joint state yet to start from"
-            remedy = "start the robot's driver, or give a first point at time 0"
+            finding = "no joint state has been received, so the start of the motion is unknown"
+            remedy = "start the robot driver, or add a first point at time 0"
             raise TrajectoryError("joint_states", finding, remedy)
         return Answer(tail.dense, "none", tail.warnings)
     begun = 0.0 if waypoints.start is None else posture.time - waypoints.start
@@ -275,8 +275,10 @@ def annotated(motion: Motion, setting: Setting, period: float, tolerance: float)
         tolerance: Largest error of effort between points, part of each joint's largest.
     """
     if motion.knots[-1] > period * MOST:
-        finding = f"would make more than {MOST} points of {motion.knots[-1]:.6g} s"
-        raise TrajectoryError("annotate.period", finding, "set a longer one, or send less at once")
+        finding = f"would result in more than {MOST} points for {motion.knots[-1]:.6g} s"
+        raise TrajectoryError(
+            "annotate.period", finding, "set a longer period, or send a shorter trajectory"
+        )
     times = with_jumps(motion, resample(motion, period).times)
     rows, effort = looked_at(motion, setting, times)
     worst = np.zeros(1)
@@ -323,7 +325,7 @@ def looked_at(motion: Motion, setting: Setting, times: Array) -> tuple[Array, Ar
         demand = feedforward(setting, None, Reference(q, v, a))
         effort[k : k + BLOCK] = demand.torque
     if not np.isfinite(effort).all():
-        raise TrajectoryError("trajectory", "needs forces beyond all numbers", "use SI units")
+        raise TrajectoryError("trajectory", "needs forces that overflow", "use SI units")
     return rows, effort
 
 

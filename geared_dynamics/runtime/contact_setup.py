@@ -68,7 +68,7 @@ def contact_setup(parameters: FeedforwardParameters, control: Controller) -> Con
     tool, refusal = own.tool or model.tips[0], refusal_of(parameters, own, control)
     if not own.tool and len(model.tips) > 1:
         finding = f"is not given, and the arm has {len(model.tips)} tips: {', '.join(model.tips)}"
-        remedy = "name the link that touches"
+        remedy = "set it to the link that touches the environment"
         refusal = refusal or ParameterError("contact_force.tool", finding, remedy)
     return ContactSetup(
         model=model,

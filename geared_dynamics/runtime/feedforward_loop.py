@@ -322,8 +322,8 @@ class FeedforwardLoop:
             remedy = "release ~/emergency_stop first"
             raise TrajectoryError("emergency stop", "is active", remedy)
         if self.q is None or self.v is None:
-            finding = "there was no joint state yet to start from"
-            raise TrajectoryError("joint_states", finding, "start the robot's driver first")
+            finding = "no joint state has been received, so the start of the motion is unknown"
+            raise TrajectoryError("joint_states", finding, "start the robot driver first")
         self._refuse_while_stopped(now)
 
     def _refuse_while_stopped(self, now: float) -> None:

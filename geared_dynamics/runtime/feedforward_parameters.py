@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from math import inf, nan
-from typing import ClassVar, Literal
+from math import nan
+from typing import Literal
 
 from geared_dynamics.actuation.command_type import EffortType, SentType
 from geared_dynamics.control.outputs import Saturation
-from geared_dynamics.control.safety.memory import Leaving, Reaction
+from geared_dynamics.control.safety.memory import FORMER_REACTIONS, Leaving, Reaction
 from geared_dynamics.dynamics.elastic.flatness import Method
 from geared_dynamics.runtime.joint_readings import Feedback
+from geared_dynamics.runtime.jtc_parameters import JtcParameters, described
 from geared_dynamics.runtime.node_parameters import (
-    LifecycleParameters,
     ParameterGroup,
     PerJoint,
     PerMotor,
@@ -22,130 +22,13 @@ from geared_dynamics.runtime.node_parameters import (
     at_start,
     row,
 )
-from geared_dynamics.runtime.parameters import Parameter
 
 Effort = EffortType | Literal["joint_torque_gravity_compensated", "none"]
 above = functools.partial(row, weaker="above")
 below = functools.partial(row, weaker="below")
-described = functools.partial(row, weaker="model")  # what the description says counts as well
-reaction = functools.partial(row, "hold", weakest=("zero",))
-ignored = functools.partial(Parameter, text="of JTC; no effect here", ignored=True)
-
-# -- Parameters under the names of ros2_controllers' joint trajectory controller (JTC) ------------
-#
-# A block of a JTC loads unchanged under this node's name. Defaults are JTC's. Those that are
-# ``ignored`` say how JTC's own loop works, and mean nothing here.
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ConstraintParameters(ParameterGroup):
-    """How far the arm may be from its reference, and how it stops."""
-
-    trajectory: PerJoint = described(
-        nan,
-        "Maximum position error during motion [rad or m]. 0 disables the check; NaN means 0.2 rad"
-        " or 0.05 m in the mode computed_torque, and no check in other modes or with a JTC's "
-        "file.",
-    )
-    goal: PerJoint = row(
-        0.0,
-        "Maximum position error after the end of a trajectory [rad or m]. 0 disables the check.",
-        0.0,
-    )
-    stopped_velocity_tolerance: float = row(
-        0.01,
-        "Maximum velocity error after the end of a trajectory [rad/s or m/s]. 0 disables the "
-        "check.",
-        0.0,
-    )
-    goal_time: float = described(
-        0.0,
-        "Time after the end of a trajectory within which the goal tolerances must be met [s]. 0 "
-        "sets no time limit.",
-        0.0,
-    )
-    decelerate_on_cancel: bool = at_configure(
-        False, "If true, use max_deceleration_on_cancel. All joints need one."
-    )
-    max_deceleration_on_cancel: PerJoint = at_configure(
-        0.0,
-        "Deceleration of motions that are cancelled or violate a tolerance [rad/s^2 or m/s^2].",
-        0.0,
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GainParameters(ParameterGroup):
-    """Gains of the feedback."""
-
-    p: PerJoint = row(0.0, "Position gain [N m/rad or N/m].", 0.0)
-    i: PerJoint = row(0.0, "Integral gain [N m/(rad s)].", 0.0)
-    d: PerJoint = row(0.0, "Velocity gain [N m s/rad].", 0.0)
-    i_clamp: PerJoint = row(0.0, "Maximum integral term [N m or N]. 0 means i_clamp_max.", 0.0)
-    i_clamp_max: PerJoint = row(0.0, "Maximum integral term [N m or N]. 0 sets no limit.", 0.0)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class JtcParameters(LifecycleParameters):
-    """Those of a joint trajectory controller."""
-
-    joints: tuple[str, ...] = at_configure(
-        [], "Joints to move. Empty means all joints of the URDF."
-    )
-    command_joints: tuple[str, ...] = at_configure(
-        [], "Order of the commands, by joints or motors. Empty means the order of joints."
-    )
-    interpolation_method: Literal["splines", "none"] = at_configure(
-        "splines", "Interpolation between waypoints."
-    )
-    allow_partial_joints_goal: bool = row(
-        False, "If true, accept trajectories that leave out joints."
-    )
-    allow_nonzero_velocity_at_trajectory_end: bool = row(
-        False, "If true, accept trajectories that end in motion; the arm then stops at once."
-    )
-    allow_integration_in_goal_trajectories: bool = row(
-        False, "If true, accept trajectories with velocities or accelerations alone."
-    )
-    interpolate_from_desired_state: bool = row(
-        False, "If true, a new trajectory continues the old reference, not the measured state."
-    )
-    cmd_timeout: float = described(
-        0.0,
-        "Time after the end of a trajectory at which its reference is discarded [s]. 0 keeps it.",
-        0.0,
-    )
-    constraints: ConstraintParameters
-    action_monitor_rate: float = at_start(
-        20.0, "Rate of the feedback of actions [1/s].", 0.1, 1000.0
-    )
-    gains: GainParameters
-
-    without_effect: ClassVar[tuple[Parameter, ...]] = (
-        ignored("gains.<joint>.i_clamp_min", "double", 0.0),
-        ignored("gains.<joint>.ff_velocity_scale", "double", 0.0),
-        ignored("gains.<joint>.u_clamp_max", "double", inf),
-        ignored("gains.<joint>.u_clamp_min", "double", -inf),
-        ignored("gains.<joint>.antiwindup", "bool", False),
-        ignored("gains.<joint>.antiwindup_strategy", "string", ""),
-        ignored("gains.<joint>.tracking_time_constant", "double", 0.0),
-        ignored("gains.<joint>.error_deadband", "double", 0.0),
-        ignored("gains.<joint>.angle_wraparound", "bool", False),
-        ignored("command_interfaces", "strings", [], when="start"),
-        ignored("state_interfaces", "strings", [], when="start"),
-        ignored("allow_trajectory_replacement", "bool", True),
-        ignored("positions_upsampling.enable", "bool", False),
-        ignored("positions_upsampling.policy_frequency", "double", 0.0),
-        ignored("open_loop_control", "bool", False),
-        ignored("set_last_command_interface_value_as_state_on_activation", "bool", True),
-        ignored("speed_scaling.initial_scaling_factor", "double", 1.0),
-        ignored("speed_scaling.state_interface", "string", ""),
-        ignored("speed_scaling.command_interface", "string", ""),
-        ignored("type", "string", "", when="start"),
-    )
-
-
-# -- Ours -----------------------------------------------------------------------------------------
+reaction = functools.partial(
+    row, "hold", weakest=("zero",), former_choices=tuple(FORMER_REACTIONS.items())
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -153,13 +36,13 @@ class EncoderParameters(ParameterGroup):
     """How the motors are wired."""
 
     encoder_offset: PerMotor = at_configure(
-        0.0, "Reading of the encoder at the zero of the model [rad], motor side."
+        0.0, "Encoder reading at the zero position of the model, motor side [rad]."
     )
     encoder_sign: SignPerMotor = at_configure(
-        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+        1, "Sign of the encoder: 1, or -1 if it counts backwards.", -1, 1
     )
     command_sign: SignPerMotor = at_configure(
-        1, "Sign of motor-side commands: -1 if the motor turns the other way.", -1, 1
+        1, "Sign of motor-side commands: 1, or -1 if the motor turns the other way.", -1, 1
     )
 
 
@@ -168,7 +51,10 @@ class SpeedScalingParameters(ParameterGroup):
     """What ``~/speed_scaling_input`` says."""
 
     full: float = at_start(
-        1.0, "Value of ~/speed_scaling_input at full speed: 1, or 100 for percent.", 1e-6, 1e6
+        1.0,
+        "Value of ~/speed_scaling_input that means full speed: 1, or 100 if it is a percentage.",
+        1e-6,
+        1e6,
     )
 
 
@@ -215,25 +101,38 @@ class ContactForceParameters(ParameterGroup):
     force_rate: float = above(100.0, "Maximum rate of change of the force [N/s].", 1e-3, 1e7)
     torque_rate: float = above(10.0, "Maximum rate of change of the torque [N m/s].", 1e-3, 1e7)
     timeout: float = above(
-        0.1, "Age of the last message at which the force ramps to zero [s].", 1e-3, 10.0
+        0.1, "Maximum age of the last force message; then the force ramps to zero [s].", 1e-3, 10.0
     )
     max_speed: float = above(
         0.1,
-        "Speed against the reference at which the force is reduced to zero [m/s].",
+        "Speed of the tool relative to its reference at which the force is reduced to zero [m/s].",
         1e-3,
         10.0,
     )
     max_turning_speed: float = above(
-        0.5, "Turning speed at which no torque is left, as max_speed [rad/s].", 1e-3, 100.0
+        0.5,
+        "Angular velocity of the tool relative to its reference at which the torque is reduced to "
+        "zero [rad/s].",
+        1e-3,
+        100.0,
     )
     max_distance: float = above(
-        0.02, "Distance of tool and reference along the force that ends it [m].", 1e-4, 10.0
+        0.02,
+        "Distance between tool and reference, along the force, at which the force is ended [m].",
+        1e-4,
+        10.0,
     )
     max_angle: float = above(
-        0.1, "Angle of tool and reference about the torque that ends it [rad].", 1e-4, 3.0
+        0.1,
+        "Angle between tool and reference, about the torque, at which the torque is ended [rad].",
+        1e-4,
+        3.0,
     )
     friction: float = row(
-        0.0, "Coulomb coefficient of the tool, whose friction is compensated.", 0.0, 2.0
+        0.0,
+        "Coulomb friction coefficient of tool and surface, for compensation. 0 compensates none.",
+        0.0,
+        2.0,
     )
 
 
@@ -241,9 +140,7 @@ class ContactForceParameters(ParameterGroup):
 class SafetyParameters(ParameterGroup):
     """Thresholds and reactions of the safety step: fields of ``Policy``, and ``clock_timeout``."""
 
-    state_timeout: float = above(
-        0.05, "Age from which a joint state counts as stale [s].", 1e-3, 10.0
-    )
+    state_timeout: float = above(0.05, "Age above which a joint state is stale [s].", 1e-3, 10.0)
     position_margin: float = row(
         0.05, "Distance to a position limit below which a joint counts as near it [rad or m].", 0.0
     )
@@ -261,9 +158,7 @@ class SafetyParameters(ParameterGroup):
         "Maximum rate of change of a command [unit of the command per second]. NaN allows the "
         "full limit of the command within 20 ms, 0 disables the check.",
     )
-    time_jump: float = above(
-        1.0, "Step of the ROS clock from which it counts as a jump [s].", 1e-3
-    )
+    time_jump: float = above(1.0, "Step of the ROS clock above which it is a jump [s].", 1e-3)
     clock_timeout: float = above(
         1.0,
         "Maximum time for which ROS time may stand still during a motion before TIME_JUMP is "
@@ -271,26 +166,30 @@ class SafetyParameters(ParameterGroup):
         0.01,
         60.0,
     )
-    blind_time: float = row(
+    open_loop_time: float = row(
         0.2,
         "Time without valid joint states during which the model brakes a moving arm and gravity "
-        "is compensated; then blind_end applies [s].",
+        "is compensated; then open_loop_end applies [s].",
         0.0,
         1e6,
         weaker="aside",
+        former="safety.blind_time",
     )
-    blind_end: Literal["gravity", "zero"] = row(
+    open_loop_end: Literal["gravity", "zero"] = row(
         "gravity",
-        "Command after blind_time: gravity compensation continues or fades to zero.",
+        "Command after open_loop_time: gravity compensation continues, or ramps to zero.",
         weakest=("zero",),
+        former="safety.blind_end",
     )
     ramp_time: float = above(
-        0.5, "Duration of a fade to gravity compensation or to zero [s].", 1e-3, 60.0
+        0.5, "Duration of the ramp to gravity compensation or to zero [s].", 1e-3, 60.0
     )
     recovery_time: float = below(
         0.1, "Fault-free time required before motion resumes [s].", 0.0, 60.0
     )
-    resume_time: float = below(0.2, "Duration of the fade from holding to running [s].", 0.0, 60.0)
+    resume_time: float = below(
+        0.2, "Duration of the transition from holding to running [s].", 0.0, 60.0
+    )
     resume_error: float = above(
         0.1, "Maximum position error at which motion resumes [rad or m].", 1e-6
     )
@@ -300,25 +199,37 @@ class SafetyParameters(ParameterGroup):
         0.02,
         1.5,
     )
-    on_stale_reference: Reaction = reaction("Reaction to an ended reference, see cmd_timeout.")
-    on_bad_command: Reaction = reaction("Reaction to NaN in a command.")
+    on_stale_reference: Reaction = reaction(
+        "Reaction to a reference that ended more than cmd_timeout ago."
+    )
+    on_bad_command: Reaction = reaction("Reaction to a command that contains NaN.")
     on_position_limit: Reaction = reaction("Reaction to a joint beyond its position limit.")
     on_velocity_limit: Reaction = reaction("Reaction to a joint beyond its velocity limit.")
     on_tracking_error: Reaction = reaction("Reaction to a position error above its limit.")
     on_time_jump: Reaction = reaction("Reaction to a clock that was reset or stands still.")
     on_computation: Reaction = reaction("Reaction to a failed computation.")
     on_emergency_stop: Reaction = reaction("Reaction to the emergency stop.")
-    on_impossible_state: Reaction = reaction("Reaction to impossible joint states.")
+    on_impossible_state: Reaction = reaction(
+        "Reaction to joint states that changed more than a joint can move."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LimitParameters(ParameterGroup):
     """Limits narrower than those of the description."""
 
-    min_position: PerJoint = described(nan, "Minimum position [rad or m]. NaN means the URDF's.")
-    max_position: PerJoint = described(nan, "Maximum position [rad or m]. NaN means the URDF's.")
-    max_velocity: PerJoint = described(nan, "Maximum speed [rad/s or m/s]. NaN means the URDF's.")
-    max_effort: PerJoint = described(nan, "Maximum joint torque [N m or N]. NaN means the URDF's.")
+    min_position: PerJoint = described(
+        nan, "Minimum position [rad or m]. NaN uses the limit of the URDF."
+    )
+    max_position: PerJoint = described(
+        nan, "Maximum position [rad or m]. NaN uses the limit of the URDF."
+    )
+    max_velocity: PerJoint = described(
+        nan, "Maximum speed [rad/s or m/s]. NaN uses the limit of the URDF."
+    )
+    max_effort: PerJoint = described(
+        nan, "Maximum joint torque [N m or N]. NaN uses the limit of the URDF."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -332,10 +243,11 @@ class FeedforwardParameters(JtcParameters):
     )
     feedback: Feedback = at_configure(
         "joint",
-        "Contents of joint_states: joint values, or motor angles under motor names.",
+        "Contents of joint_states: joint for joint values, motor for motor angles under the "
+        "names of the motors.",
     )
     effort_feedback: Effort = at_configure(
-        "none", "Meaning of JointState.effort on this robot; used for ~/feedback only."
+        "none", "Type of JointState.effort on this robot, used for ~/feedback only."
     )
     compiled: bool = at_configure(
         False,
@@ -351,39 +263,55 @@ class FeedforwardParameters(JtcParameters):
     damping_ratio: float = row(
         1.0, "Damping ratio of the feedback. 1 is critical damping.", 1e-2, 10.0
     )
-    integral: float = row(0.0, "Integral gain, part of its stability limit (Routh).", 0.0, 0.99)
-    use_elasticity: bool = at_configure(
-        True, "If true, use the joint stiffness of the drivetrain file; annotate never does."
+    integral: float = row(
+        0.0, "Integral gain as a fraction of its stability limit (Routh).", 0.0, 0.99
     )
-    elastic_method: Method = at_configure("expanded", "Feedforward of elastic arms.")
+    use_elasticity: bool = at_configure(
+        True,
+        "If true, use the joint stiffness of the drivetrain file. The mode annotate does not use "
+        "it.",
+    )
+    elastic_method: Method = at_configure(
+        "expanded", "Method of the feedforward of elastic arms, see docs/elastic.md."
+    )
     update_rate: int = row(
         0,
-        "Rate of joint_states, to sample one period ahead [1/s]. 0 measures it.",
+        "Rate of joint_states [1/s], used to sample the reference one period ahead. 0 uses the "
+        "measured rate.",
         0,
         100_000,
     )
     speed_scaling: SpeedScalingParameters
-    use_gravity_compensation: bool = row(True, "If true, add gravity. False if the robot does.")
+    use_gravity_compensation: bool = row(
+        True, "If true, add gravity compensation. Set false if the robot adds it."
+    )
     use_coriolis_compensation: bool = row(True, "If true, add Coriolis and centrifugal forces.")
     use_inertia_feedforward: bool = row(True, "If true, add the inertia forces of the links.")
     use_rotor_inertia: bool = row(True, "If true, add the motors' reflected inertia.")
     use_rotor_coupling: bool = row(
         True,
-        "If true, add rotor coupling, see docs/glossary.md.",
+        "If true, add rotor coupling: all inertia and Coriolis terms of the spinning wheels "
+        "except their reflected inertia.",
     )
-    use_friction: bool = row(True, "If true, add friction. False if the robot does.")
-    output: SentType = at_configure("joint_torque", "Type of the commands.")
+    use_friction: bool = row(
+        True, "If true, add friction compensation. Set false if the robot adds it."
+    )
+    output: SentType = at_configure("joint_torque", "Type of the published commands.")
     saturation: Saturation = at_configure(
         "each",
-        "Limiting: each motor is clipped, all are scaled (direction), or none.",
+        "Limiting of motor commands: each clips each motor, direction scales all by one factor, "
+        "none disables limiting.",
     )
     motors: EncoderParameters
     publish_commands: bool = at_configure(True, "If true, publish ~/commands (Float64MultiArray).")
-    publish_joint_commands: bool = at_configure(False, "If true, publish ~/joint_commands.")
-    publish_terms: bool = at_configure(False, "If true, publish each term on ~/terms/*.")
+    publish_joint_commands: bool = at_configure(
+        False, "If true, publish ~/joint_commands (JointState)."
+    )
+    publish_terms: bool = at_configure(False, "If true, publish each torque term on ~/terms/*.")
     state_publish_rate: float = at_configure(
         20.0,
-        "Rate of ~/reference and the like, at most watchdog_rate [1/s]. 0 disables them.",
+        "Rate of ~/reference and the other status topics, at most watchdog_rate [1/s]. 0 disables "
+        "them.",
         0.0,
         1e6,
     )

@@ -132,10 +132,10 @@ def elastic_controller_of(parameters: FeedforwardParameters, model: GearedModel)
 
 def without_gains(feedback: str, error: ModelError) -> tuple[str, str, str]:
     """Place, finding and remedy where no stable gains follow from an elastic arm's modes."""
-    remedy = "give gains.<joint>.p and gains.<joint>.d, lower ones"
+    remedy = "set lower gains.<joint>.p and gains.<joint>.d"
     if feedback == "joint":
-        remedy = f"set feedback: motor, or {remedy}"
-    remedy += ", or give the springs damping in the drivetrain file"
+        remedy = f"set feedback: motor, {remedy}"
+    remedy += ", or add damping to the springs in the drivetrain file"
     return "feedback", f"is {feedback}, where the loop {error.finding} with default gains", remedy
 
 
@@ -178,7 +178,7 @@ def rate_of(rate: float) -> float | None:
     if math.isnan(rate):
         return None
     if rate < 0.0:
-        remedy = "give a rate above zero, NaN for each command's limit in 20 ms, or 0 for any"
+        remedy = "set a rate above zero, NaN for the full limit within 20 ms, or 0 for no limit"
         raise ParameterError("safety.command_rate", f"is {rate:g}", remedy)
     return rate or math.inf
 
@@ -198,7 +198,7 @@ def refuse_wider(
     sign = -1.0 if field == "lower" else 1.0
     slack = ROUNDING * np.where(np.isfinite(usual), np.abs(usual), 0.0)
     for k in np.flatnonzero(sign * own > sign * usual + slack):
-        remedy = "a parameter only narrows a limit; one that is wrong is corrected in the URDF"
+        remedy = "set a narrower limit; if the limit of the robot is wrong, correct it in the URDF"
         if field == "command":
             remedy += " or in the drivetrain file"
         finding = f"is {own[k]:g}, and the robot's description allows {usual[k]:g}"
@@ -306,9 +306,9 @@ def refuse_wider_than_start(
         slack = ROUNDING * np.where(np.isfinite(limit), np.abs(limit), 0.0)
         for k in np.flatnonzero(sign * found > sign * limit + slack):
             name = pattern.format(model.joint_names[k]) if "{}" in pattern else pattern
-            allowed = f"{found[k]:g}" if np.isfinite(found[k]) else "any"
-            side = "least" if field == "lower" else "most"
-            finding = f"allows {allowed}, and while the node runs it is {limit[k]:g} at {side}"
+            allowed = f"{found[k]:g}" if np.isfinite(found[k]) else "not limited"
+            side = "at least" if field == "lower" else "at most"
+            finding = f"is {allowed}, and while the node runs it must be {side} {limit[k]:g}"
             raise ParameterError(name, finding, RESTART)
 
 

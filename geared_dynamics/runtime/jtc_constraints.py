@@ -35,7 +35,7 @@ def tracking_of(parameters: FeedforwardParameters, model: GearedModel) -> Array:
     errors = parameters.constraints.trajectory
     for name, value in zip(model.joint_names, errors.tolist(), strict=True):
         if value < 0.0:
-            remedy = "give a tolerance above zero, 0 for any error, or NaN for the default"
+            remedy = "set a tolerance above zero, 0 to disable the check, or NaN for the default"
             raise ParameterError(PATTERN.format(name), f"is {value:g}", remedy)
     usual = np.where(of_a_jtc(parameters), 0.0, default_of(parameters, model))
     found = np.where(np.isnan(errors), usual, errors)
@@ -64,7 +64,9 @@ def untracked(parameters: FeedforwardParameters, model: GearedModel) -> list[str
     if not names:
         return []
     remedy = f"set {PATTERN.format('<joint>')}, {ANGLE:g} rad or {LENGTH:g} m by default"
-    finding = f"position errors of {', '.join(names)} stop nothing, as in a JTC without tolerances"
+    finding = (
+        f"no position error of {', '.join(names)} stops the arm, as in a JTC without tolerances"
+    )
     return [f"{finding}; {remedy}"]
 
 

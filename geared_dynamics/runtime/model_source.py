@@ -118,7 +118,7 @@ def refuse_too_heavy(
     """
     com, mass, own = load.center_of_mass, load.mass, load.max_mass
     most = holdable_mass(model, com, link)
-    why = "whose weight the command limits hold there"
+    why = "that the command limits can hold there"
     if not math.isnan(own):
         usual = holdable_mass(model, link=link)
         if own > usual > 0.0:
@@ -127,7 +127,7 @@ def refuse_too_heavy(
             most, why = own, "of payload.max_mass"
     if mass > most:
         finding = f"is {mass:g} kg, above the {most:.3g} kg {why}"
-        remedy = "check mass and centre of mass; on a robot that carries more, start the node "
+        remedy = "check mass and centre of mass; if the robot can carry more, start the node "
         remedy += "with a larger payload.max_mass"
         raise ParameterError("payload.mass", finding, remedy)
     widest, away = extent(model), float(np.linalg.norm(com))
@@ -135,7 +135,7 @@ def refuse_too_heavy(
         finding = f"is {away:g} m away from the link, beyond the {widest:.3g} m of arm and tool"
         raise ParameterError("payload.center_of_mass", finding, "give it in metres")
     if np.abs(tensor).max() > mass * widest**2:
-        finding = f"is that of {mass:g} kg more than {widest:.3g} m away from their centre"
+        finding = f"is larger than that of {mass:g} kg at a distance of {widest:.3g} m"
         raise ParameterError("payload.inertia", finding, "give it in kg m^2")
 
 

@@ -30,27 +30,28 @@ class MotorParameters(ParameterGroup):
     """Encoders, commands and friction of the motors."""
 
     encoder_resolution: PerMotor = at_configure(
-        nan, "Resolution of the encoder of this motor [rad]. NaN means encoder_resolution."
+        nan, "Resolution of this motor's encoder, motor side [rad]. NaN uses encoder_resolution."
     )
     encoder_noise: PerMotor = at_configure(
-        nan, "Standard deviation of this encoder's noise [rad]. NaN means encoder_noise."
+        nan,
+        "Standard deviation of this encoder's noise, motor side [rad]. NaN uses encoder_noise.",
     )
     encoder_delay: PerMotor = at_configure(
-        0.0, "Age of the encoder reading at the stamp of the joint state [s].", 0.0, 0.05
+        0.0, "Age that the encoder reading has at the stamp of the joint state [s].", 0.0, 0.05
     )
     encoder_offset: PerMotor = at_configure(
-        0.0, "Reading of the encoder at the zero of the model [rad], motor side."
+        0.0, "Encoder reading at the zero position of the model, motor side [rad]."
     )
     encoder_sign: SignPerMotor = at_configure(
-        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+        1, "Sign of the encoder: 1, or -1 if it counts backwards.", -1, 1
     )
     command_sign: SignPerMotor = at_configure(
-        1, "Sign of motor-side torques: -1 if the motor turns the other way.", -1, 1
+        1, "Sign of motor-side torques: 1, or -1 if the motor turns the other way.", -1, 1
     )
     stiction: PerMotor = at_configure(
         nan,
-        "Friction of the motor at rest, below which external torques cannot be observed [N m], "
-        "motor side. NaN means the friction of the model.",
+        "Friction torque of the motor at standstill, below which external torques cannot be "
+        "observed, motor side [N m]. NaN uses the friction of the model.",
     )
 
 
@@ -61,21 +62,21 @@ class SensorParameters(ParameterGroup):
     link_encoder_noise: PerJoint = sensor(
         nan,
         "Standard deviation of the link encoder, resolution included [rad or m]. "
-        "NaN means that there is no encoder.",
+        "NaN means that the joint has no link encoder.",
     )
     link_encoder_delay: PerJoint = sensor(
-        0.0, "Age of the link encoder's reading at its stamp [s].", 0.0, 0.05
+        0.0, "Age that the link encoder's reading has at its stamp [s].", 0.0, 0.05
     )
     link_encoder_offset: PerJoint = sensor(
-        0.0, "Reading of the link encoder at the zero of the joint [rad or m]."
+        0.0, "Reading of the link encoder at the zero position of the joint [rad or m]."
     )
     link_encoder_sign: SignPerJoint = sensor(
-        1, "Sign of the encoder: -1 if it counts backwards.", -1, 1
+        1, "Sign of the link encoder: 1, or -1 if it counts backwards.", -1, 1
     )
     torque_sensor_noise: PerJoint = sensor(
         nan,
         "Standard deviation of the joint torque sensor [N m or N]. "
-        "NaN means that there is no sensor.",
+        "NaN means that the joint has no torque sensor.",
     )
 
 
@@ -94,7 +95,9 @@ class ContactParameters(ParameterGroup):
 class ObserverParameters(LifecycleParameters):
     """All parameters of the observer node."""
 
-    observer: Literal["kalman", "nonlinear"] = at_configure("kalman", "Type of the observer.")
+    observer: Literal["kalman", "nonlinear"] = at_configure(
+        "kalman", "Type of the observer, see docs/observers.md."
+    )
     joints: tuple[str, ...] = at_configure(
         [], "Joints of the arm. Empty means all joints of the URDF."
     )
@@ -105,63 +108,77 @@ class ObserverParameters(LifecycleParameters):
         1000.0,
     )
     update_rate: float = at_configure(1000.0, "Rate of joint_states [1/s].", 1.0, 1e5)
-    stamps: Literal["even", "exact"] = at_configure(
-        "even",
-        "Sample times: exact takes the stamps, even assigns them to multiples of the period.",
+    stamps: Literal["uniform", "exact"] = at_configure(
+        "uniform",
+        "Sample times: exact uses the stamps, uniform assigns them to multiples of the period.",
+        former_choices=(("even", "uniform"),),
     )
-    hold: float = at_configure(
+    max_extrapolation: float = at_configure(
         0.05,
-        "Maximum time of prediction without readings, then the estimate is invalid [s].",
+        "Maximum time for which missing readings are replaced by prediction; after that the "
+        "estimate is invalid [s].",
         1e-3,
         1.0,
+        former="hold",
     )
     settling_time: float = row(
         0.1, "Time after a start until the estimate counts as valid [s].", 0.0, 10.0
     )
     restart: Literal["auto", "reset"] = row(
-        "auto", "Restart after the estimate became invalid: automatic, or only by ~/reset."
+        "auto",
+        "Restart after the estimate became invalid: auto restarts the observer, reset waits for "
+        "~/reset.",
     )
     feedback: Feedback = at_configure(
         "joint",
-        "Contents of joint_states: joint, motor angles over the ratios; motor, motor angles.",
+        "Contents of joint_states: joint for motor angles divided by the ratios, motor for motor "
+        "angles.",
     )
     state_names: tuple[str, ...] = at_configure(
-        [],
-        "Names in joint_states, in the order of the model. Empty means those of the model.",
+        [], "Names in joint_states, in the order of the model. Empty uses the names of the model."
     )
     encoder_resolution: float = at_configure(
         TURN, "Resolution of the motor encoders, motor side [rad].", 0.0, 1.0
     )
     encoder_noise: float = at_configure(
-        0.0, "Standard deviation of the noise in addition, motor side [rad].", 0.0, 1.0
+        0.0,
+        "Standard deviation of the motor encoders' noise in addition to their resolution, motor "
+        "side [rad].",
+        0.0,
+        1.0,
     )
     torque_source: Literal["commands", "joint_commands", "effort"] = at_configure(
         "commands",
-        "Source of the motor torques: one of two topics, or the effort in joint_states.",
+        "Source of the motor torques: the topic commands or joint_commands, or effort, the field "
+        "of joint_states.",
     )
     torque_kind: Literal["joint_torque", "motor_torque", "motor_current"] = at_configure(
         "joint_torque",
-        "Type of the torques; joint_torque is the motors' torque mapped to the joints.",
+        "Type of the received torques; joint_torque is the motor torque mapped to the joints.",
     )
     command_joints: tuple[str, ...] = at_configure(
-        [], "Names of the received torques, in order. Empty means those of the model."
+        [], "Names of the received torques, in their order. Empty uses the names of the model."
     )
     torque_timeout: float = row(
         0.05,
-        "Age at which a command counts as missing [s]. 0 disables it.",
+        "Age above which a received torque counts as missing [s]. 0 disables the check.",
         0.0,
         60.0,
     )
     rest_torque: Literal["holding", "zero", "unknown"] = row(
         "holding",
-        "Torque assumed at standstill if none is known: holding the weight, zero, or unknown.",
+        "Motor torque assumed at standstill if none is received: holding the weight, zero, or "
+        "unknown.",
     )
     friction_error: float = at_configure(
-        0.0, "Error of the friction in motion, as a fraction of its level at rest.", 0.0, 1.0
+        0.0,
+        "Expected error of the friction model in motion, as a fraction of the friction at rest.",
+        0.0,
+        1.0,
     )
     torque_sensor: Literal[
         "joint_torque", "joint_torque_gravity_compensated", "gravity_compensated"
-    ] = at_configure("joint_torque", "Contents of these sensors' values.")
+    ] = at_configure("joint_torque", "Type of the values of the joint torque sensors.")
     motors: MotorParameters
     sensors: SensorParameters
     contact: ContactParameters

@@ -30,7 +30,7 @@ from geared_dynamics.runtime.model_source import loaded
 from geared_dynamics.runtime.observer_parameters import ObserverParameters
 from geared_dynamics.runtime.parameters import ParameterError, ranged, signs
 
-SLOWEST_HOLD = 3.0  # periods that ``hold`` has to bridge at least
+SLOWEST_HOLD = 3.0  # periods that ``max_extrapolation`` has to bridge at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,9 +98,10 @@ def observer_setup(parameters: ObserverParameters, bare: GearedModel) -> Observe
     model, own, sensors = loaded(bare, parameters), parameters.motors, parameters.sensors
     motors, joints = model.motor_names, model.joint_names
     period = 1.0 / parameters.update_rate
-    if parameters.hold < SLOWEST_HOLD * period:
-        finding = f"is {parameters.hold:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
-        raise ParameterError("hold", finding, f"give at least {SLOWEST_HOLD * period:g}")
+    if parameters.max_extrapolation < SLOWEST_HOLD * period:
+        place, found = "max_extrapolation", parameters.max_extrapolation
+        finding = f"is {found:g} s, less than {SLOWEST_HOLD:g} periods of update_rate"
+        raise ParameterError(place, finding, f"set at least {SLOWEST_HOLD * period:g} s")
     remedy = "give a finite number"
     offsets = ranged(own.encoder_offset, "motors.{}.encoder_offset", motors, -np.inf, remedy)
     link_signs = signs(sensors.link_encoder_sign, "sensors.{}.link_encoder_sign", joints)
@@ -120,8 +121,8 @@ def observer_setup(parameters: ObserverParameters, bare: GearedModel) -> Observe
         link_delays=sensors.link_encoder_delay,
         has_links=np.isfinite(sensors.link_encoder_noise),
         period=period,
-        even=parameters.stamps == "even",
-        hold=parameters.hold,
+        even=parameters.stamps == "uniform",
+        hold=parameters.max_extrapolation,
         settling=parameters.settling_time,
         auto=parameters.restart == "auto",
         rest_torque=parameters.rest_torque,
@@ -156,7 +157,7 @@ def observer_of(parameters: ObserverParameters, model: GearedModel) -> Observer[
         "noise": noise,
         "bandwidth": parameters.bandwidth,
         "rate": parameters.update_rate,
-        "hold": parameters.hold,
+        "hold": parameters.max_extrapolation,
     }
     links = deviations(parameters.sensors.link_encoder_noise, "link_encoder_noise", joints)
     torques = sensor_noise(parameters, model)
@@ -178,7 +179,7 @@ def observer_of(parameters: ObserverParameters, model: GearedModel) -> Observer[
 
 def stiction(parameters: ObserverParameters, model: GearedModel) -> Array:
     """Level of each motor's friction at rest (m,) [N m], the model's where none is given."""
-    remedy = "give a level that is not negative [N m], or NaN: the model's holds"
+    remedy = "set a level of zero or more [N m], or NaN for that of the model"
     level = parameters.motors.stiction
     ranged(level, "motors.{}.stiction", model.motor_names, 0.0, remedy, none=True)
     return np.where(np.isnan(level), motor_levels(model), level)
@@ -186,7 +187,7 @@ def stiction(parameters: ObserverParameters, model: GearedModel) -> Array:
 
 def own_or_common(parameters: ObserverParameters, name: str, motors: tuple[str, ...]) -> Array:
     """Each motor's number, or the one of all (m,)."""
-    remedy = f"give a number that is not negative, or NaN: {name} holds"
+    remedy = f"set a number of zero or more, or NaN to use the parameter {name}"
     own: Array = getattr(parameters.motors, name)
     ranged(own, f"motors.{{}}.{name}", motors, 0.0, remedy, none=True)
     return np.where(np.isnan(own), getattr(parameters, name), own)
@@ -202,13 +203,13 @@ def check_encoders(
     for name in np.array(motors)[nothing]:
         place, finding = f"motors.{name}.encoder_resolution", "is 0"
         finding += ", and encoder_noise as well" if observer == "kalman" else ""
-        remedy = "give the encoder's resolution, or encoder_resolution"
+        remedy = "set it, or the parameter encoder_resolution for all motors"
         raise ParameterError(place, finding, remedy)
 
 
 def deviations(found: Array, name: str, joints: tuple[str, ...]) -> Array:
     """Standard deviations (n,) of sensors, above zero; NaN where there is none."""
-    remedy = "give a number above zero, or NaN: there is no sensor"
+    remedy = "set a number above zero, or NaN if there is no sensor"
     return ranged(found, f"sensors.{{}}.{name}", joints, np.finfo(float).tiny, remedy, none=True)
 
 

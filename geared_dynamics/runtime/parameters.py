@@ -64,6 +64,7 @@ class Parameter:
         lock: Parameter, read-only, with which it keeps its value of the start; empty: none.
         ignored: A parameter of the joint trajectory controller that is accepted without effect.
         former: Name of earlier releases, still taken from files and the command line; empty: none.
+        former_choices: Choices of earlier releases, still taken, with the present ones.
         weaker: Which values protect the arm less: those ``above`` or ``below`` the default or on
             either side of it (``aside``). While the node runs, a value goes no farther in that
             direction than the default or the value of the start, whichever is farther.
@@ -81,6 +82,7 @@ class Parameter:
     ignored: bool = False
     lock: str = ""
     former: str = ""
+    former_choices: tuple[tuple[str, str], ...] = ()
     weaker: Weaker = ""
     weakest: tuple[str, ...] = ()
 
@@ -111,6 +113,8 @@ class Parameter:
         if converted is None:
             raise ParameterError(self.name, f"is {value!r}", f"give {DESCRIPTION[self.kind]}")
         self._refuse_out_of_range(converted)
+        if isinstance(converted, str):
+            converted = dict(self.former_choices).get(converted, converted)
         if self.choices:
             for text in [converted] if isinstance(converted, str) else converted:  # type: ignore[union-attr]
                 if text not in self.choices:

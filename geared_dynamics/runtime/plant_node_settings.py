@@ -48,12 +48,14 @@ class FaultParameters(ParameterGroup):
     """Amounts of the faults that services switch on."""
 
     lost_part: float = row(
-        1.0, "part of the messages that ~/drop_states and ~/drop_commands lose", 0.0, 1.0
+        1.0, "Fraction of the messages that ~/drop_states and ~/drop_commands drop.", 0.0, 1.0
     )
     motors: tuple[str, ...] = row(
-        [], "motors of ~/freeze_encoders and ~/saturate_motors; none: all"
+        [], "Motors of ~/freeze_encoders and ~/saturate_motors. Empty means all motors."
     )
-    torque_limit: float = row(0.0, "most that ~/saturate_motors leaves, motor side [N m]", 0.0)
+    torque_limit: float = row(
+        0.0, "Torque to which ~/saturate_motors limits a motor, motor side [N m].", 0.0
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,11 +67,13 @@ class WallParameters(ParameterGroup):
         [0.0] * 3, "Point of the wall, in the frame of the root link [m]."
     )
     normal: tuple[float, ...] = at_start(
-        [0.0, 0.0, 1.0], "Normal towards the free side, of any length, axes of the root link."
+        [0.0, 0.0, 1.0], "Normal vector of the wall, towards the free side, axes of the root link."
     )
     stiffness: float = at_start(1e5, "Stiffness of the wall [N/m].", 1.0, 1e8)
     damping: float = at_start(500.0, "Damping of the wall [N s/m].", 0.0, 1e8)
-    friction: float = at_start(0.0, "Coulomb coefficient of the tool on the wall.", 0.0, 10.0)
+    friction: float = at_start(
+        0.0, "Coulomb friction coefficient between tool and wall.", 0.0, 10.0
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,21 +81,22 @@ class PlantParameters(ModelParameters):
     """All parameters of the plant node."""
 
     joints: tuple[str, ...] = at_start([], "Joints that move. Empty means all joints of the URDF.")
-    command: SentType = at_start("joint_torque", "Type of the commands.")
+    command: SentType = at_start("joint_torque", "Type of the received commands.")
     engine: Literal["auto", Engine] = at_start(
         AUTO,
-        "what moves the bodies: MuJoCo or our own equations; auto: MuJoCo where it is installed "
-        "and takes the arm",
+        "Simulation engine: mujoco, or equations, the package's own. auto selects MuJoCo if it is "
+        "installed and supports the arm.",
     )
     pace: Literal["real_time", "lock_step"] = at_start(
-        "real_time", "real_time: by the wall clock; lock_step: time waits for each command"
+        "real_time",
+        "Simulation time: real_time follows the wall clock, lock_step waits for each command.",
     )
-    rate: float = at_start(
-        1000.0, "joint states per second of the arm's time [1/s]", 1.0, 10_000.0
-    )
+    rate: float = at_start(1000.0, "Rate of joint_states in simulation time [1/s].", 1.0, 10_000.0)
     start_time: float = at_start(1.0, "First time on /clock in lock_step [s].", 0.0, 1e9)
-    paused: bool = at_start(False, "If true, begin paused.")
-    initial: PerJoint = row(0.0, "where the arm begins [rad or m]", name="initial.<joint>")
+    paused: bool = at_start(False, "If true, start paused.")
+    initial: PerJoint = row(
+        0.0, "Initial position of the joint [rad or m].", name="initial.<joint>"
+    )
     compiled: bool = at_start(
         False,
         "If true, compile the model's functions at the start (gd.compiled), for the engine "
@@ -99,17 +104,25 @@ class PlantParameters(ModelParameters):
         "the kernels.",
     )
     timestep: float = at_start(
-        0.0, "longest step of the integrator [s]; 0: 1 ms, or less where it has to be", 0.0, 1.0
+        0.0,
+        "Maximum integration step [s]. 0 means 1 ms, or less where stability requires it.",
+        0.0,
+        1.0,
     )
     friction: bool = at_start(True, "If true, simulate friction and stiction.")
-    saturate: bool = at_start(True, "If true, the limits of the motors hold.")
+    saturate: bool = at_start(
+        True, "If true, limit the motors to their maximum torque or current."
+    )
     end_stops: bool = at_start(True, "If true, the position limits of the URDF are end stops.")
     encoder_counts: int = at_start(
-        0, "per turn of a motor; 0: exact angles and speeds", 0, 2**31 - 1
+        0,
+        "Encoder counts per motor revolution. 0 gives exact angles and speeds.",
+        0,
+        2**31 - 1,
     )
-    angle_noise: float = noise("RMS, of the motors' angles [rad]", 0.0, LONG)
-    speed_noise: float = noise("RMS, of their speeds [rad/s]", 0.0, 1e3)
-    current_noise: float = noise("RMS, of their currents [A]", 0.0, 1e3)
+    angle_noise: float = noise("RMS noise of the motor angles [rad].", 0.0, LONG)
+    speed_noise: float = noise("RMS noise of the motor speeds [rad/s].", 0.0, 1e3)
+    current_noise: float = noise("RMS noise of the motor currents [A].", 0.0, 1e3)
     command_latency: float = at_start(0.0, "Time until a command takes effect [s].", 0.0, LONG)
     measurement_latency: float = at_start(0.0, "Age of the published measurements [s].", 0.0, LONG)
     seed: int = at_start(0, "Seed of the noise and of lost messages.", 0, 2**31 - 1)
@@ -287,9 +300,9 @@ class CommandReader:
 
     def _look_up(self, names: list[str]) -> None:
         if len(names) != len(self._names) or set(names) != set(self._names):
-            finding = f"is for {', '.join(names) or 'nobody'}"
+            finding = f"names {', '.join(names) or 'no joints'}"
             what = "motors" if is_of_motors(self._type) else "joints"
-            remedy = f"this plant takes {self._type} of the {what} {', '.join(self._names)}"
+            remedy = f"send {self._type} for the {what} {', '.join(self._names)}"
             raise ArrayError("command", finding, remedy)
         self._index, self._seen = order(names, self._names), list(names)
 
@@ -302,6 +315,6 @@ class CommandReader:
             name = self._names[int(np.argmin(np.isfinite(values)))]
             raise ArrayError("command", f"is not finite for {name}", "check its sender")
         if np.abs(values).max() >= LARGEST:
-            finding = f"has a number of {np.abs(values).max():g}"
-            raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")
+            finding = f"contains the number {np.abs(values).max():g}"
+            raise ArrayError("command", finding, f"send SI units, below {LARGEST:g}")
         return values

@@ -251,10 +251,10 @@ def integrate(
 
 def used_up(t: float, when: Array, method: Method, most: int) -> GearedDynamicsError:
     """The error of a motion that takes more evaluations than allowed."""
-    finding = f"{most} evaluations are used up at {t:.9g} s, with {when[-1]:.9g} s wanted"
+    finding = f"all {most} evaluations were used by {t:.9g} s of {when[-1]:.9g} s"
     remedy = (
-        f"allow more, loosen rtol and atol, or take another method: {INSTEAD[method]}; noise and "
-        "jumps in the inputs make any step small"
+        f"allow more, loosen rtol and atol, or use another method: {INSTEAD[method]}; remove "
+        "noise and jumps from the inputs, which need small steps"
     )
     return ArrayError("max_evaluations", finding, remedy)
 
@@ -262,5 +262,5 @@ def used_up(t: float, when: Array, method: Method, most: int) -> GearedDynamicsE
 def leaves(t: float, reason: str) -> GearedDynamicsError:
     """The error of a motion that no scheme follows."""
     finding = f"the motion cannot be followed beyond {t:.9g} s ({reason.strip().rstrip('.')})"
-    remedy = "check inputs and state there: units, jumps, gains of a loop that is unstable"
+    remedy = "check inputs and state there for wrong units, jumps and unstable feedback"
     return ArrayError("simulate_elastic", finding, remedy)

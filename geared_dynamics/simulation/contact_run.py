@@ -127,8 +127,12 @@ def simulate(
     every, when = prepare(model, contacts), checked_times(times)
     for k, contact in enumerate(every.contacts):
         if not (may_be_left(contact) or getattr(contact, "bilateral", True)):
-            remedy = "give a Surface, an Environment, or bilateral=True"
-            raise ArrayError(every.place(k), "is a function that may be left", remedy)
+            remedy = "use a Surface or an Environment instead, or set bilateral=True"
+            raise ArrayError(
+                every.place(k),
+                "is a unilateral constraint by a function, which simulate does not support",
+                remedy,
+            )
     e = not_negative("restitution", restitution)
     if e > 1.0:
         raise ArrayError("restitution", f"is {e:g}", "give a number from 0 to 1")
@@ -154,7 +158,7 @@ def refuse_rubbing_supports(every: PreparedContacts) -> None:
     """Raise for friction where a tool touches a spring: it has no events of sticking."""
     for k, contact in enumerate(every.contacts):
         if isinstance(contact, Environment) and not contact.struck:
-            finding = "is touched through a spring, where friction has no events of sticking"
+            finding = "is touched through a spring, where simulate does not support friction"
             remedy = (
                 "set friction to 0, give it a mass and no tool_stiffness, or simulate a plant "
             )

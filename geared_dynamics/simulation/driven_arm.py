@@ -254,7 +254,7 @@ def elastic_step(
         except np.linalg.LinAlgError:  # a motion that grows as exp(t / (GAMMA dt))
             end = error = np.full_like(y, np.nan)
     if not np.all(np.isfinite(end)):
-        raise ArrayError("dt", f"of {dt} s leaves no finite state", "give a smaller step")
+        raise ArrayError("dt", f"of {dt} s is too long: the state overflows", "use a smaller step")
     refuse_lost(model, float(dt), error[: model.n])
     return unpacked(plant, plant.settled(end, given))
 
@@ -263,9 +263,11 @@ def refuse_lost(model: GearedModel, dt: float, error: Array) -> None:
     """Raise where a step's own estimate of its error (n,) says that its end means nothing."""
     worst = int(np.argmax(np.abs(error)))
     if abs(error[worst]) > LOST:
-        finding = f"of {dt:g} s is too long for this motion: joint {model.joint_names[worst]!r} is"
-        finding += f" known to {abs(error[worst]):.2g} rad or m only"
-        raise ArrayError("dt", finding, "give a smaller step, or check the inputs")
+        finding = (
+            f"of {dt:g} s is too long for this motion: joint {model.joint_names[worst]!r} has"
+        )
+        finding += f" an error of about {abs(error[worst]):.2g} rad or m"
+        raise ArrayError("dt", finding, "use a smaller step, or check the inputs")
 
 
 def plant_of(

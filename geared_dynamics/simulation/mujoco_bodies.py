@@ -108,7 +108,7 @@ def compiled(plan: Blueprint) -> Any:
     try:
         return plan.spec.compile()
     except ValueError as error:
-        finding = f"MuJoCo does not take it ({' '.join(str(error).split())})"
+        finding = f"MuJoCo rejects the model ({' '.join(str(error).split())})"
         remedy = "correct the description, or use the engine 'equations'"
         raise ModelError(plan.model.source, finding, remedy) from None
 

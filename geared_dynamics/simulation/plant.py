@@ -130,7 +130,7 @@ class Plant:
     def walled(self, present: bool) -> None:
         if self.settings.wall is None:
             remedy = "build the plant with PlantSettings(wall=gd.simulation.Wall(...))"
-            raise ArrayError("wall", "is not there to be moved", remedy)
+            raise ArrayError("wall", "does not exist in this plant", remedy)
         self._walled = bool(present)
         self._mechanism.show_wall(self._walled)
 
@@ -253,8 +253,8 @@ class Plant:
             command = command.values
         values = finite_input("command", command, self._stage.count)
         if np.abs(values).max() >= LARGEST:
-            finding = f"has a number of {np.abs(values).max():g}"
-            raise ArrayError("command", finding, f"give numbers below {LARGEST:g}, SI units")
+            finding = f"contains the number {np.abs(values).max():g}"
+            raise ArrayError("command", finding, f"use SI units, below {LARGEST:g}")
         return np.array(one_driven_state({"command": values})[0])
 
     def _advance(self, duration: float) -> None:
@@ -335,13 +335,13 @@ def stable_step(model: GearedModel, settings: PlantSettings, *, electric: bool) 
             longest, what = most, "springs, damping and wall"
     if settings.timestep is None:
         if longest < SHORT:
-            finding = f"{what} ask for steps of {longest:.1g} s: this will be slow"
-            words = f"timestep: {finding}; make them softer, or the stiff joints rigid"
+            finding = f"{what} need steps of {longest:.1g} s, so the simulation is slow"
+            words = f"timestep: {finding}; make them softer, or model the stiff joints as rigid"
             warnings.warn(words, GearedDynamicsWarning, stacklevel=4)
         return min(STEP, longest)
     if settings.timestep > longest:
         finding = f"of {settings.timestep:g} s is not stable with this arm's {what}"
-        remedy = f"give at most {longest:.3g} s, or none: the plant then finds one"
+        remedy = f"use at most {longest:.3g} s, or leave it out to let the plant choose"
         raise ModelError("timestep", finding, remedy)
     return float(settings.timestep)
 
@@ -350,5 +350,5 @@ def refuse_reduced(model: GearedModel, engine: Engine) -> None:
     """Refuse reduced models where bodies move."""
     if engine == "mujoco" and (model.coupling != "complete" or model.elastic_model != "complete"):
         finding = f"is reduced (coupling {model.coupling!r}, elastic {model.elastic_model!r})"
-        remedy = "MuJoCo moves bodies: give the complete model, or use the engine 'equations'"
+        remedy = "use the complete model, or the engine 'equations'; MuJoCo simulates bodies"
         raise ModelError("model", finding, remedy)

@@ -54,8 +54,8 @@ class Wall:
             raise ArrayError("wall.surface", finding, "give a gd.contact.Surface")
         rates: Any = (surface.velocity, surface.acceleration, surface.angular_velocity)
         if surface.bilateral or np.any(rates):
-            remedy = "leave bilateral and its velocities out"
-            raise ArrayError("wall.surface", "pulls or moves, and a plant's wall stands", remedy)
+            finding = "is bilateral or moves, and the wall of a plant only pushes and stands still"
+            raise ArrayError("wall.surface", finding, "leave out bilateral and the velocities")
         for name in ("stiffness", "damping", "friction"):
             object.__setattr__(self, name, not_negative(f"wall.{name}", getattr(self, name)))
         if not SOFTEST <= self.stiffness <= STIFFEST:

@@ -301,7 +301,7 @@ def resolved(what: str, default: float, given: float) -> float:
     if abs(given - ERASED) < EPSILON:
         return 0.0
     if given < 0.0:
-        raise ToleranceError(f"{what} is {given:g}; 0 takes the default, -1 removes it")
+        raise ToleranceError(f"{what} is {given:g}; use 0 for the default, or -1 for no limit")
     return default
 
 

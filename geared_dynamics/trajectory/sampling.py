@@ -138,7 +138,7 @@ def resample(reference: ReferenceMotion, period: float, begin: float | None = No
     counts = np.maximum(np.ceil(np.diff(ends) / step - 1e-9), 1.0)
     if counts.sum() >= MOST:
         finding = f"is {step:g} s, which makes {counts.sum():.3g} points"
-        raise TrajectoryError("period", finding, f"take a longer one: at most {MOST} points")
+        raise TrajectoryError("period", finding, f"use a longer period, for at most {MOST} points")
     pieces = [
         a + (b - a) * np.arange(count) / count
         for a, b, count in zip(ends[:-1], ends[1:], counts.astype(int), strict=True)

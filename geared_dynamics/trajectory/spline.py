@@ -117,10 +117,10 @@ class Spline(Frozen):
         apart = np.all((inner > knots[0]) & (inner < knots[-1]))
         rising = np.all(np.diff(knots) >= 0.0) and knots[0] < knots[-1] and apart
         if not rising or np.any(ends) or np.any(multiplicity > degree):
-            finding = "are not those of a continuous motion"
+            finding = "do not describe a continuous motion"
             remedy = (
-                "let them rise from degree + 1 equal ones to degree + 1 equal ones, with at "
-                "most degree equal ones between"
+                "start and end with degree + 1 equal knots, let them not decrease, and repeat "
+                "inner knots at most degree times"
             )
             raise ArrayError("knots", finding, remedy)
         object.__setattr__(self, "degree", degree)

@@ -277,7 +277,7 @@ def _together(
     own = {int(k): quickest(abs(float(way[k])), int(k)) for k in moving}
     duration = max((one.duration for one in own.values()), default=0.0)
     if not np.isfinite(departure + duration):
-        raise ArrayError("goal", "takes a time that is not finite", "use SI units")
+        raise ArrayError("goal", "is so far away that the duration overflows", "use SI units")
     own = {k: stretched(one, duration) for k, one in own.items()}
     inner = [np.cumsum(one.lengths)[:-1] for one in own.values()]
     times = np.unique(np.concatenate([[0.0], *inner]))

@@ -10,7 +10,7 @@ from safety_rig import LIMIT, RATE, Rig, policy
 
 NUMBERS = (0.0, 0.3, -1.0, 2.5, 300.0, np.nan, np.inf, 1e200, 1e308, -1e300)
 TIMES = (0.001, 0.001, 0.001, 0.0, 0.03, 0.06, 0.4, 5.0, -0.01)
-REACTIONS = ("hold", "ramp_down", "zero")
+REACTIONS = ("hold", "ramp_to_gravity", "zero")
 OPTIONS = (
     "on_stale_reference", "on_bad_command", "on_position_limit", "on_velocity_limit",
     "on_tracking_error", "on_time_jump", "on_computation", "on_emergency_stop",
@@ -46,7 +46,7 @@ def run(case: bytes) -> str:
     """One history; ``AssertionError`` where a command is beyond a limit or a rate."""
     rng = np.random.default_rng(int(case))
     options = {name: str(rng.choice(REACTIONS)) for name in OPTIONS}
-    rig = Rig(policy(**options, blind_end=str(rng.choice(["gravity", "zero"]))))
+    rig = Rig(policy(**options, open_loop_end=str(rng.choice(["gravity", "zero"]))))
     before = None
     for _ in range(CYCLES):
         dt, rig.broken = float(rng.choice(TIMES)), bool(rng.random() < 0.05)

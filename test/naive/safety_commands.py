@@ -55,14 +55,14 @@ class Commands:
         self.static_failed = False
         if self.mode == "RUNNING":
             return self.running(now, wanted, model)
-        if self.mode == "ZEROING":
+        if self.mode == "RAMPING_TO_ZERO":
             return self.to_zero(now)
         if self.mode == "BRAKING":
             return self.braked(seen, model)
-        if self.mode == "BLIND":
+        if self.mode == "OPEN_LOOP":
             return self.unseen(now, model)
         held = now - self.since
-        if self.mode == "RAMPING":
+        if self.mode == "RAMPING_TO_GRAVITY":
             return self.faded(self.called(model, self.q, self.q, self.v), held, rules.ramp_time)
         if not self.settled:
             self.posture = self.q
@@ -101,14 +101,14 @@ class Commands:
         rules = self.rules
         if self.static is None:
             return self.to_zero(now)
-        over = now - self.since - rules.blind_time
-        if rules.blind_end == "gravity" or over <= 0.0 < rules.ramp_time:
+        over = now - self.since - rules.open_loop_time
+        if rules.open_loop_end == "gravity" or over <= 0.0 < rules.ramp_time:
             return list(self.static)
         return [x * (1.0 - min(over / rules.ramp_time, 1.0)) for x in self.static]
 
     def unseen(self, now: float, model: Any) -> list[float]:
         """A steady stop by the model from where the arm was, then gravity."""
-        v, length, t = self.v, self.rules.blind_time, now - self.since
+        v, length, t = self.v, self.rules.open_loop_time, now - self.since
         moves = model.nominal is not None and size(v) > self.rules.hold_velocity and length > 0.0
         if self.posture is None:
             self.static, self.refreshed = self.called(model, self.q, None, None), now
@@ -193,7 +193,7 @@ class Commands:
         if "COMMAND_RATE" in found or self.leaving is None:
             return False
         quiet = not any(self.sent)
-        if self.mode == "BLIND":
-            over = self.now - self.since >= self.rules.blind_time
-            return over and (self.rules.blind_end == "gravity" or quiet)
-        return quiet if self.mode == "ZEROING" else self.settled
+        if self.mode == "OPEN_LOOP":
+            over = self.now - self.since >= self.rules.open_loop_time
+            return over and (self.rules.open_loop_end == "gravity" or quiet)
+        return quiet if self.mode == "RAMPING_TO_ZERO" else self.settled

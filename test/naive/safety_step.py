@@ -20,7 +20,7 @@ LATCHED = {
 }  # fmt: skip
 STOPPING = LATCHED | IDLE | {"STALE_STATE", "ENDING"}
 OPTION = {name: f"on_{name.lower()}" for name in LATCHED | {"STALE_REFERENCE"}}
-SEVERITY = ("hold", "ramp_down", "zero")
+SEVERITY = ("hold", "ramp_to_gravity", "zero")
 
 
 class Numbers(NamedTuple):
@@ -201,7 +201,7 @@ class Twin(Commands):
 
     def overdue(self, seen: Any) -> bool:
         """Whether this state ends a gap that was too long."""
-        if self.mode == "BLIND" or self.stamp is None or self.track is None:
+        if self.mode == "OPEN_LOOP" or self.stamp is None or self.track is None:
             return False
         gaps = [seen.state_stamp - self.stamp]
         if seen.sampled is not None and self.track[2] is not None:
@@ -305,7 +305,7 @@ class Twin(Commands):
                 self.mode = "RUNNING"
                 self.returning = "POSITION_LIMIT" in self.seen
                 self.resumed = None if nothing else now
-            elif before in {"WAITING", "BLIND", "BRAKING"}:
+            elif before in {"WAITING", "OPEN_LOOP", "BRAKING"}:
                 self.mode = "HOLDING"
         past = rules.position_tolerance
         edges = zip(self.q, rules.lower, rules.upper, strict=True)
@@ -327,9 +327,9 @@ class Twin(Commands):
         asked = [SEVERITY.index(getattr(self.rules, OPTION[e])) for e in active if e in OPTION]
         worst = SEVERITY[max(asked, default=0)]
         if worst == "zero":
-            return "ZEROING"
+            return "RAMPING_TO_ZERO"
         if "ENDING" in active and (self.mode == "BRAKING" or not self.old(now)):
             return "BRAKING"
         if self.old(now) or "IMPOSSIBLE_STATE" in found:
-            return "BLIND"
-        return "RAMPING" if worst == "ramp_down" else "HOLDING"
+            return "OPEN_LOOP"
+        return "RAMPING_TO_GRAVITY" if worst == "ramp_to_gravity" else "HOLDING"

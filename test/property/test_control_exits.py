@@ -13,7 +13,7 @@ from safety_rig import LIMIT, RATE, Rig, policy
 
 S = gd.control.safety
 WILD = np.array([0.0, 0.3, -1.0, 2.5, 300.0, math.nan, math.inf, 1e200, 1e300])
-REACTIONS = np.array(["hold", "ramp_down", "zero"])
+REACTIONS = np.array(["hold", "ramp_to_gravity", "zero"])
 OPTIONS = [name for name in S.Policy.__dataclass_fields__ if name.startswith("on_")]
 
 
@@ -21,7 +21,7 @@ def history(seed: int) -> tuple[int, int]:
     """Cycles of a history, and commands of it that were not allowed."""
     random = np.random.default_rng(seed)
     options: dict[str, Any] = {name: str(random.choice(REACTIONS)) for name in OPTIONS}
-    options["blind_end"] = str(random.choice(["gravity", "zero"]))
+    options["open_loop_end"] = str(random.choice(["gravity", "zero"]))
     rig = Rig(policy(**options))
     before, count, bad = None, int(random.integers(20, 60)), 0
     exit_at = int(random.integers(5, count))

@@ -14,8 +14,8 @@ from safety_rig import GRAVITY, LIMIT, RATE, Rig, policy
 
 S = gd.control.safety
 Event, Mode = S.Event, S.Mode
-REACTIONS = st.sampled_from(["hold", "ramp_down", "zero"])
-RANK = {"hold": 0, "ramp_down": 1, "zero": 2}
+REACTIONS = st.sampled_from(["hold", "ramp_to_gravity", "zero"])
+RANK = {"hold": 0, "ramp_to_gravity": 1, "zero": 2}
 OPTION = {
     Event.STALE_REFERENCE: "on_stale_reference",
     Event.BAD_COMMAND: "on_bad_command",
@@ -47,7 +47,7 @@ class Abuse(RuleBasedStateMachine):
     )
     def start(self, options: dict, end: str) -> None:
         self.options = options
-        self.rig = Rig(policy(**options, blind_end=end))
+        self.rig = Rig(policy(**options, open_loop_end=end))
         self.end = end
         self.stop = self.ack = self.broken = False
         self.before: S.Decision | None = None
@@ -188,20 +188,20 @@ class Abuse(RuleBasedStateMachine):
         """Mode by the table of docs/safety.md."""
         worst = max((RANK[self.options[OPTION[e]]] for e in OPTION if e in active), default=0)
         if worst == 2:
-            return Mode.ZEROING
+            return Mode.RAMPING_TO_ZERO
         old = self.good is None or self.rig.now - self.good > self.rig.policy.state_timeout
         if Event.ENDING in active:
             braking = self.before is not None and self.before.mode is Mode.BRAKING
-            return Mode.BRAKING if braking or not old else Mode.BLIND
+            return Mode.BRAKING if braking or not old else Mode.OPEN_LOOP
         doubted = Event.IMPOSSIBLE_STATE in Event(self.rig.decision.detected)
         if old or doubted:
-            return Mode.BLIND
-        return Mode.RAMPING if worst == 1 else Mode.HOLDING
+            return Mode.OPEN_LOOP
+        return Mode.RAMPING_TO_GRAVITY if worst == 1 else Mode.HOLDING
 
     def calm_is_held_or_running(self, found: S.Decision) -> None:
         """With nothing wrong the arm runs, or is kept as it was until it may."""
         if found.mode is not Mode.RUNNING:
-            assert found.mode is not Mode.BLIND
+            assert found.mode is not Mode.OPEN_LOOP
 
     @invariant()
     def no_command_outlives_its_time(self) -> None:
@@ -209,7 +209,7 @@ class Abuse(RuleBasedStateMachine):
         if self.good is None or self.rig.decision.command is None:
             return
         if self.rig.now - self.good > self.rig.policy.state_timeout + 1e-9:
-            assert self.rig.decision.mode in {Mode.BLIND, Mode.ZEROING, Mode.BRAKING}
+            assert self.rig.decision.mode in {Mode.OPEN_LOOP, Mode.RAMPING_TO_ZERO, Mode.BRAKING}
 
     def teardown(self) -> None:
         """Left alone without states, every arm ends in gravity's command, or zero if asked."""
@@ -222,7 +222,7 @@ class Abuse(RuleBasedStateMachine):
         rest = np.zeros(2) if self.end == "zero" else GRAVITY
         if found.mode is Mode.BRAKING:
             rest = np.zeros(2) if self.leaving == "zero" else GRAVITY
-        if found.mode is Mode.ZEROING:
+        if found.mode is Mode.RAMPING_TO_ZERO:
             rest = np.zeros(2)
         np.testing.assert_allclose(found.command, rest, atol=1e-9)
 

@@ -39,7 +39,13 @@ CONSTANTS = {
     "step": {"LONGEST_STEP": "rate_span"},
 }  # fmt: skip
 FROZEN = "f7c3cd43d2c520f737c8e879a5a409e5d3e73720b239a6a954e1013fc50c2cbb"  # of decisions
-REACTIONS = ("hold", "hold", "ramp_down", "zero")
+# The digest has the names and texts of its time, so that it still shows that nothing else changed.
+FORMER = {"OPEN_LOOP": "BLIND", "RAMPING_TO_GRAVITY": "RAMPING", "RAMPING_TO_ZERO": "ZEROING"}
+FORMER_TEXTS = {
+    "no model is loaded, so no holding command can be computed": "there is no model",
+    "load a model": "load one",
+}
+REACTIONS = ("hold", "hold", "ramp_to_gravity", "zero")
 OPTIONS: dict[str, tuple[Any, ...]] = {
     "velocity": ((64.0, INF), (8.0, 64.0), (INF, 64.0)),
     "command": ((24.0, 16.0), (24.0, INF), (INF, INF)),
@@ -50,8 +56,8 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "position_margin": (0.0625, 0.0),
     "position_tolerance": (0.03125, 0.0),
     "time_jump": (0.25, 1.0),
-    "blind_time": (0.125, 0.125, 0.25, 0.0),
-    "blind_end": ("gravity", "zero"),
+    "open_loop_time": (0.125, 0.125, 0.25, 0.0),
+    "open_loop_end": ("gravity", "zero"),
     "ramp_time": (0.125, 0.25, 0.5),
     "hold_velocity": (0.25, 0.0),
     "settle_time": (0.125, 0.25, 0.0),
@@ -346,8 +352,11 @@ def digest(seeds: range, cycles: int = 60) -> str:
             memory, made = S.step(world.rules, memory, *given)
             twin.cycle(seen, wanted, world.model.for_twin())
             command = b"none" if made.command is None else (made.command + 0.0).tobytes()
-            facts = (made.mode.name, made.found, made.latched, repr(made.error))
-            found.update(repr(facts).encode() + command)
+            mode = FORMER.get(made.mode.name, made.mode.name)
+            facts = repr((mode, made.found, made.latched, repr(made.error)))
+            for text, before in FORMER_TEXTS.items():
+                facts = facts.replace(text, before)
+            found.update(facts.encode() + command)
     return found.hexdigest()
 
 

@@ -60,6 +60,9 @@ def test_python_runs(page: str, folder: Path) -> None:
         if block.language == "python" and not block.reason:
             printed = pages.run_python(block, names)
             assert not pages.differ(printed, shown or ""), block.place
+            assert shown or not printed.strip(), (
+                f"{block.place} prints what the page does not show"
+            )
 
 
 @pytest.mark.validate
@@ -67,6 +70,8 @@ def test_python_runs(page: str, folder: Path) -> None:
 def test_shell_runs(page: str, folder: Path, tmp_path: Path) -> None:
     if "ros2 run" in "".join(b.text for b in pages.read(page)) and not HAS_ROS:
         pytest.skip("rclpy is not installed (the extra 'ros', or a ROS 2 system)")
+    if any(b.language == "bash" and " view " in b.text and not b.reason for b in pages.read(page)):
+        pytest.importorskip("viser", reason="needs geared_dynamics[view]")
     names: dict[str, object] = {"__name__": page}
     with own_domain() as domain:
         environment = ros_environment(domain, tmp_path / "log")

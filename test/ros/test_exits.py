@@ -216,7 +216,7 @@ def test_two_drivers_on_one_topic(graph: Graph, processes: Processes) -> None:
 
     def named() -> bool:
         rig.states.publish(joint_state(JOINTS, other, stamp=time.time_ns()))
-        return "blind: impossible state" in rig.process.output[since:]
+        return "open_loop: impossible state" in rig.process.output[since:]
 
     arm.until(named, "the event")
     arm.until(lambda: named() and rig.commands.count > seen + 100, "commands")

@@ -45,7 +45,7 @@ def test_lost_states_make_the_node_blind_until_they_are_back(moving: PlantRig) -
     assert node is not None
     since = len(node.output)
     moving.switch("drop_states", True)
-    moving.until_said(node, "blind: stale state", since)
+    moving.until_said(node, "open_loop: stale state", since)
     since = len(node.output)
     moving.switch("drop_states", False)
     moving.until_said(node, "holding", since)
@@ -59,7 +59,7 @@ def test_a_few_lost_states_do_not_matter(moving: PlantRig) -> None:
     moving.switch("drop_states", True)
     for _ in range(50):
         moving.next_state()
-    assert "blind" not in node.output[since:]
+    assert "open_loop" not in node.output[since:]
     assert "holding" not in node.output[since:]
 
 
@@ -132,4 +132,4 @@ def test_a_pause_is_no_fault(moving: PlantRig) -> None:
     for later in states[1:]:
         np.testing.assert_array_equal(later, states[0])
     moving.switch("pause", False)
-    assert "blind" not in node.output[since:]
+    assert "open_loop" not in node.output[since:]

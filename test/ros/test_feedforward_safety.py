@@ -67,7 +67,7 @@ def holds_after(rig: Rig, event: str, since: int) -> None:
 def test_joint_states_that_end(running: Rig) -> None:
     """Not the last command for ever, not zero: gravity at the last posture; it ends with them."""
     since, seen = running.log_length, running.commands.count
-    said = lambda: "blind: stale state" in running.process.output[since:]  # noqa: E731
+    said = lambda: "open_loop: stale state" in running.process.output[since:]  # noqa: E731
     running.graph.until(said, "the node to notice the silence")
     seen = running.commands.count
     running.graph.until(lambda: running.commands.count > seen + 3, "commands all the same")
@@ -96,7 +96,7 @@ def test_the_driver_is_killed(running: Rig) -> None:
     running.graph.until(lambda: running.commands.count > seen + 20, "answers to the driver")
     since = running.log_length
     driver.kill()
-    said = lambda: "blind: stale state" in running.process.output[since:]  # noqa: E731
+    said = lambda: "open_loop: stale state" in running.process.output[since:]  # noqa: E731
     running.graph.until(said, "the node to notice that the driver has gone")
     seen = running.commands.count
     running.graph.until(lambda: running.commands.count > seen + 3, "commands all the same")
@@ -107,7 +107,7 @@ def test_nan_in_joint_states(running: Rig) -> None:
     """Never passed on; stale after the time-out, as if nothing came."""
     since = running.log_length
     running.q = [0.3, NAN, -0.4]
-    running.until_said("blind: stale state, bad state", since)
+    running.until_said("open_loop: stale state, bad state", since)
     assert all(np.isfinite(message.data).all() for message in running.commands.messages)
     running.q = list(POSTURE)
     running.until_said("running", since)
@@ -117,7 +117,7 @@ def test_away_from_the_reference_after_a_silence_is_told(running: Rig) -> None:
     """The arm was pushed while it was not seen: held, and the log says what ends it."""
     since = running.log_length
     running.q = [0.3, NAN, -0.4]
-    running.until_said("blind", since)
+    running.until_said("open_loop", since)
     running.q = [POSTURE[0] + 0.15, *POSTURE[1:]]
     running.until_said("away from its reference: send a new trajectory", since)
     assert "running" not in running.process.output[since:]
@@ -145,7 +145,7 @@ def test_a_joint_that_vanishes(running: Rig) -> None:
     running.names = ["joint_1", "joint_3"]
     running.until_said("joint_states lacks joint_2; publish all joints together, or name", since)
     assert "in locked_joints" in running.process.output[since:]  # type: ignore[union-attr]
-    running.until_said("blind", since)
+    running.until_said("open_loop", since)
     running.names = list(JOINTS)
     running.until_said("running", since)
 
@@ -164,7 +164,7 @@ def test_a_joint_that_is_named_twice(running: Rig) -> None:
     since = running.log_length
     running.names = [*JOINTS, "joint_2"]
     running.until_said("joint_states names joint_2 more than once", since)
-    running.until_said("blind: stale state, bad state", since)
+    running.until_said("open_loop: stale state, bad state", since)
     running.names = list(JOINTS)
     running.until_said("running", since)
 

@@ -69,7 +69,7 @@ def test_joint_states_are_answered_while_it_is_read(node: Rig) -> None:
     node.goals.publish(wave(COUNT))
     node.until_said("joint states are answered while a trajectory is read", since)
     node.until_said("running: following the reference", since)
-    assert "blind" not in node.process.output[since:]  # type: ignore[union-attr]
+    assert "open_loop" not in node.process.output[since:]  # type: ignore[union-attr]
 
 
 def test_it_is_followed(node: Rig) -> None:
@@ -109,4 +109,6 @@ def test_limits_of_a_long_one_are_looked_at(node: Rig) -> None:
 def test_more_points_than_there_may_be_are_refused(node: Rig) -> None:
     since = node.log_length
     node.goals.publish(wave(MOST_POINTS + 1))
-    node.until_said(f"trajectory refused: points: are {MOST_POINTS + 1}; give at most", since)
+    node.until_said(
+        f"trajectory refused: points: there are {MOST_POINTS + 1}; send at most", since
+    )

@@ -160,7 +160,7 @@ def test_the_last_word_reaches_the_feedforward_node(
         "commands:=/feedforward_node/commands",
         torque_source="commands",
         torque_timeout=2.0,
-        hold=0.3,
+        max_extrapolation=0.3,
         use_sim_time=True,
     )
     graph.until(lambda: "configured" in loop.process.output, "the feedforward node", 60.0)
@@ -176,7 +176,7 @@ def test_the_last_word_reaches_the_feedforward_node(
 
     def noticed() -> bool:
         loop.cycle(1)
-        return "blind" in output.output
+        return "open_loop" in output.output
 
     graph.until(noticed, "the feedforward node to notice", 20.0)
     assert np.isnan(rig.link.position).all()

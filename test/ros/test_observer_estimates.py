@@ -159,8 +159,8 @@ class Simulated:
 
 
 def test_a_simulation_that_pauses_loses_nothing(rig: ObserverRig) -> None:
-    """Its clock stands, for longer than ``hold`` on the wall's clock; then estimates are good."""
-    rig.start(use_sim_time=True, hold=0.1)
+    """Its clock stands, longer than ``max_extrapolation``; then estimates are good."""
+    rig.start(use_sim_time=True, max_extrapolation=0.1)
     rig.change = simulated = Simulated(rig)
     rig.until_valid()
     rig.graph.wait_for_subscribers(simulated.publisher)
@@ -239,7 +239,7 @@ def test_parameters_at_run_time(rig: ObserverRig) -> None:
     ).successful
     refused = rig.graph.set_parameters(rig.node, {"bandwidth": -1.0})
     assert not refused.successful
-    late = rig.graph.set_parameters(rig.node, {"hold": 0.2})
+    late = rig.graph.set_parameters(rig.node, {"max_extrapolation": 0.2})
     assert not late.successful
     assert "configured" in late.reason
     rig.cycle()
@@ -252,7 +252,7 @@ def test_parameters_at_run_time(rig: ObserverRig) -> None:
         ({"drivetrain": ""}, "elastic"),
         ({"contact__frame": "hand"}, "hand"),
         ({"sensors__joint_3__torque_sensor_noise": 0.1}, "without a spring"),
-        ({"hold": 0.002}, "periods"),
+        ({"max_extrapolation": 0.002}, "periods"),
         ({"motors__motor_1__encoder_sign": 0}, "encoder_sign"),
         ({"motors__motor_1__encoder_offset": float("nan")}, "motors.motor_1.encoder_offset"),
         ({"motors__motor_1__encoder_resolution": -1.0}, "motors.motor_1.encoder_resolution"),

@@ -121,7 +121,7 @@ def test_a_damaged_joint_state_is_a_bad_state(running: Rig, kind: str) -> None:
     """Nothing but such messages: as if none came; whole ones end it."""
     since = running.log_length
     published_until(running, DAMAGED[kind](), "cannot be read", since)
-    published_until(running, DAMAGED[kind](), "blind: stale state", since)
+    published_until(running, DAMAGED[kind](), "open_loop: stale state", since)
     running.until_said("running", since)
     running.until_active()
 
@@ -129,7 +129,7 @@ def test_a_damaged_joint_state_is_a_bad_state(running: Rig, kind: str) -> None:
 def test_a_name_that_is_no_text_is_not_ours(running: Rig) -> None:
     since = running.log_length
     data = whole().replace(b"joint_2", b"jo\xff\xfe\xc3_2")
-    published_until(running, data, "blind: stale state", since)
+    published_until(running, data, "open_loop: stale state", since)
     running.until_said("running", since)
 
 
@@ -138,7 +138,7 @@ def test_damaged_messages_between_good_ones_stop_nothing(running: Rig) -> None:
     for _ in range(20):
         running.states.publish(whole()[:-9])
         running.until_active()
-    assert "blind" not in running.process.output[since:]  # type: ignore[union-attr]
+    assert "open_loop" not in running.process.output[since:]  # type: ignore[union-attr]
 
 
 def test_a_damaged_trajectory_is_refused(running: Rig) -> None:
@@ -175,7 +175,7 @@ def test_an_exception_in_the_loop_for_long(running: Rig) -> None:
     since, process = running.log_length, running.process
     assert process is not None
     running.place([9.0, *POSTURE[1:]])
-    running.until_said("blind: stale state", since)
+    running.until_said("open_loop: stale state", since)
     running.until_command(gd.gravity_forces(elbow(), POSTURE), "gravity all the same", 0.2)
     lines = process.output[since:].count("unexpected exception (ZeroDivisionError")
     assert lines < 10, "one line for each joint state"

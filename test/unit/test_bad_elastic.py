@@ -80,7 +80,11 @@ TABLE: dict[str, tuple[str, Any, list[str]]] = {
     "no wheel behind the spring": ("wheels.r2.side", "link", [J2, NO_INERTIA, "motor side"]),
     "weightless rotor": ("wheels.r2.inertia.axial", 0, [J2, NO_INERTIA]),
     "one combination": ("spins", BOTH, ["joints 'j1', 'j2'", "repeat each other"]),
-    "no motor": ("motors.m2", "-", ["joints.j2", "no motor turns the shaft", "passive: true"]),
+    "no motor": (
+        "motors.m2",
+        "-",
+        ["joints.j2", "no motor drives the motor side of", "passive: true"],
+    ),
     "passive with a motor": ("joints.j2", {"passive": True}, ["joints.j2.passive", "'m2'"]),
     "spring to nowhere": ("springs", belt(["r1", "r9"]), ["springs.belt", "'r9'", "r1, r2"]),
     "spring of two drives": ("springs", belt(["r1", "r2"]), ["springs.belt", "fixed ratio"]),
@@ -133,7 +137,7 @@ def test_bad_file_is_refused(path: str, value: Any, words: list[str]) -> None:
 def test_fewer_wheels_than_shafts_are_refused() -> None:
     drives = changed("spins", BOTH)
     del drives["motors"]
-    with pytest.raises(gd.GearedDynamicsError, match="'j1', the spring of joint 'j2' turn fewer"):
+    with pytest.raises(gd.GearedDynamicsError, match="'j1', the spring of joint 'j2' has fewer"):
         gd.load_model(ROBOT, drives)
 
 
@@ -150,7 +154,7 @@ def test_undriven_rigid_joint_must_be_declared_passive() -> None:
     with pytest.raises(gd.GearedDynamicsError) as caught:
         gd.load_model(ROBOT, without_second_motor())
     assert caught.value.place.endswith("joints.j2")
-    assert "no motor turns joint 'j2', and it is not declared passive" in str(caught.value)
+    assert "no motor drives joint 'j2', and it is not declared passive" in str(caught.value)
     assert "joints.j2.passive: true" in caught.value.remedy
     without_springs = without_second_motor()
     del without_springs["joints"]
@@ -175,7 +179,7 @@ def test_passive_joint_without_spring_is_free() -> None:
 @pytest.mark.parametrize(
     ("between", "others", "said"),
     [
-        (["p1", "r1"], [], "its motor side, 'p1'; motor 'm1' turns 'r1', on the other"),
+        (["p1", "r1"], [], "its motor side, 'p1'; motor 'm1' drives 'r1', on its link side"),
         (["p1", "i1"], [], "its motor side, 'p1'"),  # the motor's wheel is not named
         (["p1", "i1"], ["r1"], None),
         (["r1", "p1"], [], None),
@@ -190,7 +194,7 @@ def test_spring_without_a_motor_behind_it_is_warned_of(
     if said is None:
         assert gd.load_model(ROBOT, drives, strict=True).notes == ()
         return
-    with pytest.warns(gd.GearedDynamicsWarning, match="springs.belt: no motor turns") as found:
+    with pytest.warns(gd.GearedDynamicsWarning, match="springs.belt: no motor drives") as found:
         model = gd.load_model(ROBOT, drives)
     assert said in str(found[0].message)
     assert model.notes == (str(found[0].message),)
@@ -214,7 +218,7 @@ def test_rigid_joint_behind_a_belt_is_driven() -> None:
     del drives["joints"]
     assert gd.load_model(ROBOT, drives).elasticity.names == ("belt.theta",)
     del drives["motors"]["m1"]
-    with pytest.raises(gd.GearedDynamicsError, match="no motor turns joint 'j1'"):
+    with pytest.raises(gd.GearedDynamicsError, match="no motor drives joint 'j1'"):
         gd.load_model(ROBOT, drives)
 
 
@@ -242,7 +246,8 @@ def test_motors_are_optional_where_no_torque_is_asked_for() -> None:
     a, _ = gd.elastic.forward_dynamics(model, gd.State(batch, batch, batch, batch), np.zeros(0))
     assert a.shape == (3, 2)
     with pytest.raises(
-        gd.GearedDynamicsError, match="0 motors turn 0 of 2 freedoms: none turns j1, j2"
+        gd.GearedDynamicsError,
+        match="0 motors drive 0 of 2 degrees of freedom: none drives j1, j2",
     ):
         gd.elastic.motor_torques(model, [0, 0], [0, 0])
 
@@ -252,7 +257,9 @@ def test_joints_that_motors_turn_together_only_are_named() -> None:
     drives["spins"][0] = {"wheel": "r1", "coefficients": {"j1": 50, "j2": 50}}
     del drives["motors"]["m2"]
     model = gd.load_model(ROBOT, drives)
-    with pytest.raises(gd.GearedDynamicsError, match=r"1 motor turns 1 of 2 freedoms: .* j1, j2;"):
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"1 motor drives 1 of 2 degrees of freedom: .* j1, j2;"
+    ):
         gd.elastic.motor_torques(model, [0, 0], [0, 0])
 
 

@@ -95,7 +95,7 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "evaluations True": (lambda: simulate(MODEL, GOOD, T, max_evaluations=True), ["is True"]),
     "absurd torque": (
         lambda: simulate(MODEL, GOOD, T, torque=np.full(3, 1e200), max_evaluations=500),
-        ["max_evaluations", "500", "used up at 0 s"],
+        ["max_evaluations", "500", "were used by 0 s"],
     ),
     "explosion, explicit": (
         lambda: simulate(MODEL, GOOD, T, torque=np.full(3, 1e200), method="DOP853"),
@@ -114,7 +114,7 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
     ),
     "absurd deflection": (
         lambda: step(MODEL, GOOD._replace(theta=np.full(3, 1e50)), 1e-6, external=U + 1e100),
-        ["dt", "of 1e-06 s leaves no finite state", "smaller step"],
+        ["dt", "of 1e-06 s is too long: the state overflows", "smaller step"],
     ),
     "absurd step": (lambda: step(MODEL, GOOD, 1e-3, torque=np.full(3, 1e300)), ["overflow"]),
 }
@@ -134,8 +134,8 @@ def test_used_up_evaluations_are_said_with_another_method(method: Any) -> None:
     with pytest.raises(gd.GearedDynamicsError) as caught:
         simulate(MODEL, GOOD, T, method=method, max_evaluations=20)
     assert caught.value.place == "max_evaluations"
-    assert "20 evaluations are used up at " in caught.value.finding
-    assert "with 0.1 s wanted" in caught.value.finding
+    assert "all 20 evaluations were used by " in caught.value.finding
+    assert "of 0.1 s" in caught.value.finding
     assert "'" in caught.value.remedy
     assert f"'{method}'" not in caught.value.remedy
 

@@ -157,8 +157,10 @@ def run(args: argparse.Namespace) -> int:
     if (args.samples or args.bag) and args.output is None:
         raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
     if args.output_bag is not None and len(args.recordings) > 1:
-        finding = f"is one place for {len(args.recordings)} bags"
-        raise GearedDynamicsError("--output-bag", finding, "use --output DIR --bag")
+        finding = f"names one file for {len(args.recordings)} recordings"
+        raise GearedDynamicsError(
+            "--output-bag", finding, "write one bag for each with --output DIR --bag"
+        )
     if args.output is not None:
         extra("matplotlib.figure", "PNG")  # before the work, not after it
         args.output.mkdir(parents=True, exist_ok=True)

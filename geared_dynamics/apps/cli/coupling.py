@@ -157,7 +157,7 @@ def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, t
             progress(span + 1, recording.spans)
     if not sums.samples:
         remedy = "record a motion of some seconds without gaps"
-        raise RecordingError(recording.path, "has no stretch of motion", remedy)
+        raise RecordingError(recording.path, "contains no gap-free interval of motion", remedy)
     capped = cap_notes(wanted, cutoff, recording.rate, given=args.bandwidth is not None)
     return sums, (*capped, *recording.notes(tally))
 

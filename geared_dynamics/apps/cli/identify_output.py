@@ -63,9 +63,11 @@ def find_gains(
     """
     if not settings.meaning.of_motors:
         finding = f"needs efforts of motors, not {settings.meaning.effort}"
-        raise GearedDynamicsError("--identify-drive-gains", finding, "--effort motor_current")
+        raise GearedDynamicsError("--identify-drive-gains", finding, "add --effort motor_current")
     if args.gains:
-        raise GearedDynamicsError("--gains", "are to be found", "leave one of the two options out")
+        raise GearedDynamicsError(
+            "--gains", "is given with --identify-drive-gains", "remove one of the two"
+        )
     if not opened["loaded"]:
         finding = "needs recordings of the arm with a known load"
         raise GearedDynamicsError("--identify-drive-gains", finding, "name them with --loaded")
@@ -83,7 +85,9 @@ def known_load(numbers: Sequence[float] | None) -> Array:
     """Ten parameters (10,) of the load that the option describes."""
     if numbers is None or len(numbers) not in SIZES:
         finding = "is not given" if numbers is None else f"has {len(numbers)} numbers"
-        raise GearedDynamicsError("--known-load", finding, "give KG X Y Z, or these and a tensor")
+        raise GearedDynamicsError(
+            "--known-load", finding, "give KG X Y Z, or these and six inertias"
+        )
     tensor = np.zeros((3, 3))
     if len(numbers) == SIZES[1]:
         upper = np.triu_indices(3)
@@ -91,7 +95,9 @@ def known_load(numbers: Sequence[float] | None) -> Array:
     load = parameters_of(numbers[0], numbers[1:4], tensor)
     problem = "has no mass" if numbers[0] <= 0.0 else doubt(load)
     if problem:
-        raise GearedDynamicsError("--known-load", problem, "give the load as it was weighed")
+        raise GearedDynamicsError(
+            "--known-load", problem, "give the mass and centre of mass of the load as weighed"
+        )
     return load
 
 

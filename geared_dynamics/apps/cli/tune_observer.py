@@ -226,11 +226,13 @@ def show(console: Console, model: GearedModel, judged: Verdict, title: str, rate
         remedy = f"; {about_colour(model, judged, rate)}"
     elif not judged.consistent:
         remedy = (
-            "; the innovations are as white as noise of the encoders makes them but larger than "
-            "stated: state more noise, which widens the covariance and changes no estimate"
+            "; the innovations are as white as encoder noise makes them but larger than "
+            "stated: state more noise, which widens the covariance without changing the estimate"
         )
     elif judged.careful:
-        remedy = "; careful: the noise of the encoders is less than stated"
+        remedy = (
+            "; the encoder noise is smaller than stated: the estimate states too large deviations"
+        )
     console.print(
         f"NIS by reading {judged.ratio:.3f}, 95 % bounds {low:.3f} (noise of encoders alone) to "
         f"{high:.3f} (with forces as the bandwidth admits): {word}{remedy}; "

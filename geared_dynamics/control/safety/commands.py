@@ -229,10 +229,10 @@ def finished(policy: Policy, memory: SafetyMemory, events: int) -> bool:
         return True
     if events & event.COMMAND_RATE or phase.leaving is None:
         return False
-    if phase.mode is Mode.BLIND:
-        over_now = recent.now - phase.since >= policy.blind_time  # type: ignore[operator]
-        return over_now and (policy.blind_end == "gravity" or not recent.sent.any())
-    return not recent.sent.any() if phase.mode is Mode.ZEROING else phase.settled
+    if phase.mode is Mode.OPEN_LOOP:
+        over_now = recent.now - phase.since >= policy.open_loop_time  # type: ignore[operator]
+        return over_now and (policy.open_loop_end == "gravity" or not recent.sent.any())
+    return not recent.sent.any() if phase.mode is Mode.RAMPING_TO_ZERO else phase.settled
 
 
 # -- The command of each mode, before limits ------------------------------------------------------
@@ -258,13 +258,13 @@ def mode_command(
     now, mode = observed.now, memory.phase.mode
     if mode is Mode.RUNNING:
         return running(policy, memory, now, command, fallback)
-    if mode is Mode.ZEROING:
+    if mode is Mode.RAMPING_TO_ZERO:
         return to_zero(policy, memory.phase, now), memory, None
     try:
         if mode is Mode.BRAKING:
             target, braking = braked(policy, memory, observed, required(fallback), brake)
             return checked(policy, target), braking, None
-        if mode is Mode.BLIND:
+        if mode is Mode.OPEN_LOOP:
             return *open_loop_stop(policy, memory, now, fallback, open_loop, brake), None
         return *held_or_damped(policy, memory, now, required(fallback)), None
     except Exception as error:  # whatever a model may raise; handed on in the decision
@@ -302,7 +302,7 @@ def held_or_damped(
     ``fallback`` is the law's ``controller.hold``.
     """
     phase, (q, v, _) = memory.phase, memory.recent.good
-    if phase.mode is Mode.RAMPING:
+    if phase.mode is Mode.RAMPING_TO_GRAVITY:
         part = fraction(now - phase.since, policy.ramp_time)
         return faded(phase.origin, checked(policy, fallback(q, q, v)), part), memory
     if not phase.settled:
@@ -325,12 +325,12 @@ def open_loop_stop(
     """Without joint states: brake an arm that moved, by the model alone, then gravity.
 
     From where the arm must have been when the mode began, q0 with velocity v under the command
-    that was sent since the last joint state, the stop in T = ``blind_time`` is
+    that was sent since the last joint state, the stop in T = ``open_loop_time`` is
     q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``open_loop``, and for
     an arm at rest, gravity at the last posture.
     """
     phase, recent = memory.phase, memory.recent
-    length, t, (q, v, stamp) = policy.blind_time, now - phase.since, recent.good
+    length, t, (q, v, stamp) = policy.open_loop_time, now - phase.since, recent.good
     moved = length > 0.0 and float(np.abs(v).max(initial=0.0)) > policy.hold_velocity
     if phase.posture is None:
         gravity = gravity_at(policy, q, now, fallback)
@@ -362,9 +362,9 @@ def gravity_alone(policy: Policy, memory: SafetyMemory, now: float) -> Array:
     gravity = memory.gravity.command
     if gravity is None:
         return to_zero(policy, memory.phase, now)
-    if policy.blind_end == "gravity":
+    if policy.open_loop_end == "gravity":
         return gravity
-    part = fraction(now - memory.phase.since - policy.blind_time, policy.ramp_time)
+    part = fraction(now - memory.phase.since - policy.open_loop_time, policy.ramp_time)
     return (1.0 - part) * gravity
 
 
@@ -385,5 +385,6 @@ def gravity_at(policy: Policy, q: Array | None, now: float, fallback: Fallback |
 def required(fallback: Fallback | None) -> Fallback:
     """The fallback; raise where there is none."""
     if fallback is None:
-        raise ModelError("fallback", "there is no model", "load one")
+        finding = "no model is loaded, so no holding command can be computed"
+        raise ModelError("fallback", finding, "load a model")
     return fallback

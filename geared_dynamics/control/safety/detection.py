@@ -221,7 +221,7 @@ def overdue(policy: Policy, memory: SafetyMemory, observed: Observation) -> bool
     """
     recent, timeout = memory.recent, policy.state_timeout
     track, stamp = recent.track, observed.state_stamp
-    blind = memory.phase.mode is Mode.BLIND
+    blind = memory.phase.mode is Mode.OPEN_LOOP
     if blind or recent.stamp is None or track is None or stamp is None:
         return False
     if stamp - recent.stamp > timeout:

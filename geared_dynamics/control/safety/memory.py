@@ -11,8 +11,9 @@ from geared_dynamics.arrays import Array
 # -- What can go wrong, and in which mode the arm then is -----------------------------------------
 
 
-Reaction = Literal["hold", "ramp_down", "zero"]
-REACTIONS: tuple[Reaction, ...] = ("hold", "ramp_down", "zero")  # the later one wins
+Reaction = Literal["hold", "ramp_to_gravity", "zero"]
+REACTIONS: tuple[Reaction, ...] = ("hold", "ramp_to_gravity", "zero")  # the later one wins
+FORMER_REACTIONS = {"ramp_down": "ramp_to_gravity"}  # names of earlier releases
 
 
 class Event(enum.IntFlag):
@@ -47,19 +48,24 @@ class Mode(enum.IntEnum):
     """What the command is made of.
 
     ``WAITING``: nothing is sent, for no joint state has come yet. ``RUNNING``: the law's
-    command. ``HOLDING``: gravity and feedback about a posture. ``RAMPING``: the same with
-    damping only, faded in. ``BLIND``: a stop by the model alone, then gravity. ``ZEROING``: fading
-    to zero, where that is configured. ``BRAKING``: a stop, and then what is left behind: the
-    node ends.
+    command. ``HOLDING``: gravity compensation and feedback about a fixed position.
+    ``RAMPING_TO_GRAVITY``: the command ramps to gravity compensation with damping.
+    ``OPEN_LOOP``: no valid joint state: braking by the model, then gravity compensation.
+    ``RAMPING_TO_ZERO``: the command ramps to zero, where that is configured. ``BRAKING``: a
+    stop, and then the final command: the node ends.
     """
 
     WAITING = 0
     RUNNING = 1
     HOLDING = 2
+    RAMPING_TO_GRAVITY = 3
+    OPEN_LOOP = 4
+    RAMPING_TO_ZERO = 5
+    BRAKING = 6
+    # Names of earlier releases.
     RAMPING = 3
     BLIND = 4
     ZEROING = 5
-    BRAKING = 6
 
 
 # Plain integers: flags' own operators cost half a microsecond each.

@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 from geared_dynamics import kernels
 from geared_dynamics.actuation.command_type import CommandType, as_command_type
 from geared_dynamics.arrays import Array, Frozen, readonly
-from geared_dynamics.checks import choice, renamed
+from geared_dynamics.checks import choice, renamed, warn_former
 from geared_dynamics.control.outputs import command_limits
 from geared_dynamics.control.safety import memory as event
-from geared_dynamics.control.safety.memory import REACTIONS, Reaction
+from geared_dynamics.control.safety.memory import FORMER_REACTIONS, REACTIONS, Reaction
 from geared_dynamics.dynamics.arguments import as_numbers
 from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model
@@ -44,7 +44,7 @@ def packed_limits(policy: Policy) -> Array:
 # -- Thresholds, limits and reactions: what the user can choose -----------------------------------
 
 
-BlindEnd = Literal["gravity", "zero"]
+OpenLoopEnd = Literal["gravity", "zero"]
 Numbers = tuple[float, ...]
 
 FACTOR = 2.0  # times its limit no joint is
@@ -85,8 +85,9 @@ class Policy(Frozen):
         velocity_near: Part of the largest speed that is near.
         velocity_tolerance: Part beyond the largest speed at which the arm is stopped.
         time_jump: Step forward of ``clock`` between two cycles that is a jump [s].
-        blind_time: How long gravity at the last posture is sent without joint states [s].
-        blind_end: What follows: ``gravity`` goes on, ``zero`` fades to zero.
+        open_loop_time: Time without valid joint states during which a moving arm is braked by the
+            model and gravity is compensated [s].
+        open_loop_end: What follows: ``gravity`` goes on, ``zero`` ramps to zero.
         ramp_time: Length of a fade [s].
         hold_velocity: Speed below which a held arm counts as at rest [rad/s or m/s].
         settle_time: Longest time given for that [s].
@@ -94,7 +95,7 @@ class Policy(Frozen):
         resume_time: Length of the fade from holding to running [s].
         resume_error: Largest position error with which the arm runs again [rad or m].
         stop_time: Length of the stop before the node ends, where the limits allow it [s].
-        on_stale_reference: ``hold``, ``ramp_down`` or ``zero``, as all ``on_...``.
+        on_stale_reference: ``hold``, ``ramp_to_gravity`` or ``zero``, as all ``on_...``.
         on_bad_command: For NaN in the wanted command.
         on_position_limit: For a joint beyond its range.
         on_velocity_limit: For a joint that is too fast.
@@ -120,8 +121,8 @@ class Policy(Frozen):
     velocity_near: float = 0.9
     velocity_tolerance: float = 0.1
     time_jump: float = 1.0
-    blind_time: float = 0.2
-    blind_end: BlindEnd = "gravity"
+    open_loop_time: float = 0.2
+    open_loop_end: OpenLoopEnd = "gravity"
     ramp_time: float = 0.5
     hold_velocity: float = 0.02
     settle_time: float = 1.0
@@ -148,6 +149,11 @@ class Policy(Frozen):
 
     def __post_init__(self) -> None:
         """Check, and lay out what a cycle reads."""
+        for option in OPTIONS.values():
+            old = getattr(self, option)
+            if isinstance(old, str) and old in FORMER_REACTIONS:
+                warn_former(f"the reaction {old!r}", repr(FORMER_REACTIONS[old]))
+                object.__setattr__(self, option, FORMER_REACTIONS[old])
         self._check()
         rows = tuple(
             (low + self.position_margin, high - self.position_margin, near(speed, self))
@@ -161,8 +167,20 @@ class Policy(Frozen):
         object.__setattr__(self, "tracked", any(math.isfinite(x) for x in self.tracking))
         object.__setattr__(self, "packed", packed_limits(self))
 
+    @property
+    def blind_time(self) -> float:
+        """Former name of ``open_loop_time``."""
+        warn_former("Policy.blind_time", "open_loop_time")
+        return self.open_loop_time
+
+    @property
+    def blind_end(self) -> OpenLoopEnd:
+        """Former name of ``open_loop_end``."""
+        warn_former("Policy.blind_end", "open_loop_end")
+        return self.open_loop_end
+
     def _check(self) -> None:
-        """Refuse what makes no sense, by name."""
+        """Refuse invalid values, by name."""
         n, m = len(self.lower), len(self.command)
         sizes = dict.fromkeys(("lower", "upper", "velocity", "tracking", "continuous"), n)
         sizes |= {"command": m, "command_rate": m}
@@ -182,7 +200,7 @@ class Policy(Frozen):
         for entry in fields(self):
             if entry.name.startswith("on_"):
                 choice(f"policy.{entry.name}", "reaction", getattr(self, entry.name), REACTIONS)
-        choice("policy.blind_end", "end", self.blind_end, get_args(BlindEnd))
+        choice("policy.open_loop_end", "end", self.open_loop_end, get_args(OpenLoopEnd))
         self._check_numbers()
 
     def _check_numbers(self) -> None:
@@ -213,7 +231,7 @@ NOT_NEGATIVE = (
     "position_tolerance",
     "velocity_near",
     "velocity_tolerance",
-    "blind_time",
+    "open_loop_time",
     "hold_velocity",
     "settle_time",
     "recovery_time",
@@ -228,6 +246,8 @@ SWING = 0.02  # [s] in which a command may go from zero to its limit, where no r
 
 
 @renamed("side", "command_type")
+@renamed("blind_time", "open_loop_time")
+@renamed("blind_end", "open_loop_end")
 def default_policy(
     model: GearedModel, command_type: CommandType = "joint_torque", **options: Any
 ) -> Policy:

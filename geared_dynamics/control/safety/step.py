@@ -240,7 +240,7 @@ def updated_memory(
         mode = Mode.RUNNING
         returning = bool(interruption & event.POSITION_LIMIT)
         resumed = now if interruption & ~event.IDLE else None
-    elif mode in (Mode.WAITING, Mode.BLIND, Mode.BRAKING):
+    elif mode in (Mode.WAITING, Mode.OPEN_LOOP, Mode.BRAKING):
         mode = Mode.HOLDING
     if returning and detection.within(policy, latest.q):  # type: ignore[arg-type]
         returning = False
@@ -286,12 +286,12 @@ def reaction(policy: Policy, active: int, events: int, old: bool, braking: bool)
         if active & bit and severity > worst:
             worst = severity
     if worst == 2:
-        return Mode.ZEROING
+        return Mode.RAMPING_TO_ZERO
     if active & event.ENDING and (braking or not old):
         return Mode.BRAKING
     if old or events & event.IMPOSSIBLE_STATE:
-        return Mode.BLIND  # no feedback is possible
-    return Mode.RAMPING if worst == 1 else Mode.HOLDING
+        return Mode.OPEN_LOOP  # no feedback is possible
+    return Mode.RAMPING_TO_GRAVITY if worst == 1 else Mode.HOLDING
 
 
 # -- Nominal cycles: the arm runs, no event, no limit active; nearly every cycle is one -----------

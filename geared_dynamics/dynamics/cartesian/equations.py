@@ -341,7 +341,7 @@ def solve(H: Array, force: Array) -> Array:
     try:
         np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
-        finding = "is not positive definite at a given posture"
-        remedy = "give the massless links behind it an inertia"
+        finding = "is not positive definite at one of the positions"
+        remedy = "add inertia to the massless links or wheels"
         raise ModelError("mass matrix", finding, remedy) from None
     return np.asarray(np.linalg.solve(H, column(force, H.ndim))[..., 0])

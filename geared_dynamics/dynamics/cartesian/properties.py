@@ -71,7 +71,9 @@ def joint_row(model: GearedModel, d: int, at: CoordinateIndex) -> Array:
         return np.asarray(row / tree.multiplier[b])
     name = model.joint_names[d]
     finding = f"the axis of prismatic joint {name!r} has no fixed direction: joint {turned}"
-    remedy = "the Moore-Penrose inverse of dynamics(...).jacobian exists at each posture"
+    remedy = (
+        "use the Moore-Penrose inverse of dynamics(...).jacobian, which exists at each position"
+    )
     raise ModelError("left_inverse: model", finding, remedy)
 
 
@@ -241,7 +243,7 @@ def properties(model: GearedModel, q: ArrayLike, *, rigid: bool = False) -> Prop
     """
     postures = finite_input("q", q, model.n).reshape(-1, model.n)
     if not len(postures):
-        raise ArrayError("q", "holds no posture", "give at least one (n,)")
+        raise ArrayError("q", "contains no position", "give at least one, of shape (n,)")
     bodies, elastic = bodies_of(model), bool(model.elasticity.stiffness.size)
     arm = model.with_springs() if elastic and not rigid else model
     whole, links, slopes = zip(

@@ -99,8 +99,8 @@ class Environment:
             finding = f"is a {type(self.surface).__name__}"
             raise ArrayError("Environment.surface", finding, "give a contact.Surface")
         if self.surface.bilateral:
-            remedy = "give one that pushes only: an environment lets go"
-            raise ArrayError("Environment.surface", "is bilateral", remedy)
+            finding = "is bilateral, and an environment can only push"
+            raise ArrayError("Environment.surface", finding, "leave bilateral out")
         for name in ("stiffness", "damping", "mass", "tool_stiffness"):
             value = getattr(self, name)
             law = name in ("stiffness", "damping") and callable(value)
@@ -108,11 +108,13 @@ class Environment:
                 object.__setattr__(self, name, not_negative(f"Environment.{name}", value))
         if self.tool_stiffness is not None:
             if not self.tool_stiffness > 0.0:
-                remedy = "give one above zero, or None for no spring"
+                remedy = "give a stiffness above zero, or None for no spring"
                 raise ArrayError("Environment.tool_stiffness", "is 0", remedy)
             if not self.mass > 0.0:
-                remedy = "give the mass between the springs, or springs_in_series as stiffness"
-                raise ArrayError("Environment.mass", "is 0 between two springs", remedy)
+                remedy = "give it a mass, or combine the springs by contact.springs_in_series"
+                raise ArrayError(
+                    "Environment.mass", "is 0, and it moves between two springs", remedy
+                )
 
     @property
     def nonlinear(self) -> bool:

@@ -45,8 +45,8 @@ def effective_mass(model: GearedModel, q: ArrayLike, frame: str, direction: Arra
     share = np.einsum("...i,...ij,...j->...", push, mobility, push)
     share = np.broadcast_to(share, lead)
     if not np.all(share > IMMOBILE * np.trace(mobility, axis1=-2, axis2=-1)):
-        finding = f"is one in which {frame!r} cannot move at a given posture"
-        raise ArrayError("direction", finding, "give another direction or posture")
+        finding = f"is a direction in which {frame!r} cannot move at one of the positions"
+        raise ArrayError("direction", finding, "give another direction or position")
     return np.asarray(1.0 / share)
 
 

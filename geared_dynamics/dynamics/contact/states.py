@@ -82,8 +82,8 @@ def coefficient(ready: PreparedContacts, friction: object) -> float:
     """Return a coefficient of friction, which all contacts must have a law for."""
     mu = not_negative("friction", friction)
     if mu > 0.0 and ready.smooth >= 0:
-        finding = f"acts on surfaces, and {ready.place(ready.smooth)} is not a surface"
-        remedy = "give friction=0, or surfaces in its place (two for an edge)"
+        finding = f"applies to surfaces only, and {ready.place(ready.smooth)} is not a surface"
+        remedy = "use friction=0, or replace it by surfaces (two for an edge)"
         raise ArrayError("friction", finding, remedy)
     return mu
 
@@ -108,10 +108,10 @@ def as_depths(ready: PreparedContacts, depth: ArrayLike | None, *, needed: bool)
         for k in ready.depths if needed else ():
             contact = ready.contacts[k]
             if isinstance(contact, Environment) and contact.tool_stiffness is not None:
-                remedy = f"give depth=(..., {count}, 2): its place and velocity along the normal"
-                raise ArrayError("depth", f"is needed by {ready.place(k)}", remedy)
+                remedy = f"give depth (..., {count}, 2): position and velocity along the normal"
+                raise ArrayError("depth", f"is missing, and {ready.place(k)} needs it", remedy)
         return np.zeros(2 * count)
-    remedy = f"give shape (..., {count}, 2): place and velocity of each support's mass"
+    remedy = f"give shape (..., {count}, 2): position and velocity of each contact's mass"
     states = as_numbers("depth", depth, remedy)
     if states.ndim < 2 or states.shape[-2:] != (count, 2):
         raise ArrayError("depth", f"has shape {states.shape}", remedy)
@@ -231,19 +231,19 @@ def contact_error(
     if reason == at.INSIDE:
         s = worst_violation(ready, k, flat, index, numbers[0])
         finding = f"s = {s:.3g} m or rad{where} violates a rigid contact by more than tolerance"
-        remedy = "move the arm onto it, give a larger tolerance, or an Environment, which yields"
+        remedy = "move the arm onto it, use a larger tolerance, or an Environment (with stiffness)"
         return ArrayError(place, finding, remedy)
     if reason == at.DEPENDENT:
         finding = f"depends on the other contacts{where}, so that the forces are not unique"
         return ModelError(place, finding, "leave one of them out, or move the arm")
     if reason == at.GIMBAL:
-        finding = f"pitch is a right angle{where}, where yaw and roll have no rates"
+        finding = f"pitch is a right angle{where}, where the rates of yaw and roll are undefined"
         return ArrayError(place, finding, "give another tool_axis, or coordinates free=False")
     if reason == at.JAMMED:
-        finding = f"jams{where}: with this friction no force satisfies a rigid contact"
-        return ModelError(place, finding, "give less friction, or an Environment, which yields")
-    finding = f"the forces were not found{where}"
-    return ModelError(place, finding, "give less friction or fewer contacts at once")
+        finding = f"the contact jams{where}: with this friction no force satisfies its equations"
+        return ModelError(place, finding, "use less friction, or an Environment (with stiffness)")
+    finding = f"the contact forces could not be computed{where}"
+    return ModelError(place, finding, "use less friction or fewer contacts at once")
 
 
 def worst_violation(

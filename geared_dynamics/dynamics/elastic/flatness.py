@@ -100,9 +100,12 @@ def refuse_circle(model: GearedModel, heard: NDArray[np.bool_], found: dict[int,
             break
         waiting = needed
     names = [model.joint_names[j] for j in model.elasticity.joint[waiting]]
-    several = "one another's shafts" if len(names) > 1 else "its own shaft"
-    finding = f"S is not strictly triangular: the links of {', '.join(names)} feel {several}"
-    remedy = "take method='expanded', or mount each motor before its joint"
+    if len(names) > 1:
+        finding = f"motors accelerate each other's links ({', '.join(names)})"
+    else:
+        finding = f"the motor of {names[0]} accelerates its own link"
+    finding += ", so that S is not strictly triangular"
+    remedy = "use method='expanded', or mount each motor before its joint"
     raise ModelError(f"{model.drivetrain_source}, wheels", finding, remedy)
 
 
@@ -113,26 +116,28 @@ def refuse_unfit(model: GearedModel) -> None:
     """Raise for shafts without a joint, passive joints, backlash, motors beside their spring."""
     elastic, source = model.elasticity, model.drivetrain_source
     if elastic.shaft_spin.shape[1] != elastic.joint.size:
-        finding = "there are shafts between springs, and feedforward knows one spring per joint"
-        remedy = "put each drive's compliance into its joint's stiffness"
+        finding = (
+            "there are wheels between two springs, and feedforward supports one spring per joint"
+        )
+        remedy = "describe the compliance of each drive by the stiffness of its joint"
         raise ModelError(f"{source}, springs", finding, remedy)
     for j in elastic.passive:
         name = model.joint_names[j]
         finding = f"joint {name!r} is passive: its motion cannot be prescribed"
-        remedy = "take the feedforward of an arm without it (load_model's lock)"
+        remedy = "lock the joint when the model is loaded (lock=)"
         raise ModelError(f"{source}, joints.{name}.passive", finding, remedy)
     for k, gap in enumerate(elastic.gap):
         if gap > 0.0:
             d = int(np.flatnonzero(elastic.stretch[k, : model.n])[0])
             name = model.joint_names[d]
             finding = f"joint {name!r} has backlash: its motor would have to jump through it"
-            raise ModelError(f"{source}, joints.{name}.backlash", finding, "take out the backlash")
+            raise ModelError(f"{source}, joints.{name}.backlash", finding, "remove the backlash")
     A = structure_matrix(model)
     for j in elastic.joint:
         for motor, ratio in zip(model.motor_names, A[j], strict=True):
             if ratio != 0.0:
                 finding = f"it turns with the link of the elastic joint {model.joint_names[j]!r}"
-                remedy = "let its wheel be on the motor side (side: motor)"
+                remedy = "put its wheel on the motor side of the spring (side: motor)"
                 raise ModelError(f"{source}, motors.{motor}", finding, remedy)
 
 
@@ -145,10 +150,10 @@ def refuse_damping(model: GearedModel, method: str) -> None:
     ]
     if names:
         finding = (
-            f"the springs of {', '.join(names)} are damped, so that the shafts' motion solves a "
-            f"differential equation and method {method!r} does not hold"
+            f"the springs of {', '.join(names)} are damped, and method {method!r} supports only "
+            "springs without damping"
         )
-        remedy = "take method='expanded', or joints.<name>.damping: 0"
+        remedy = "use method='expanded', or set joints.<name>.damping to 0"
         raise ModelError(f"{model.drivetrain_source}, joints.{names[0]}.damping", finding, remedy)
 
 

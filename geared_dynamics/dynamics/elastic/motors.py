@@ -61,14 +61,14 @@ def refuse_missing_motors(model: GearedModel, found: int, freedoms: int) -> NoRe
     elastic, motors = model.elasticity, len(model.motor_names)
     spin = (elastic.link_spin + elastic.shaft_spin @ elastic.rigid)[model.motor_wheel]
     driven = [j for j in range(model.n) if j not in elastic.passive]
-    missing, how = [j for j in driven if not spin[:, j].any()], "none turns"
+    missing, how = [j for j in driven if not spin[:, j].any()], "none drives"
     if not missing:
         still = np.linalg.svd(spin[:, driven])[2][rank(spin) :]
         missing = [j for k, j in enumerate(driven) if np.abs(still[:, k]).max(initial=0.0) > 0.01]
-        how = "independently of each other they do not turn"
+        how = "they do not independently drive"
     names = ", ".join(model.joint_names[j] for j in missing)
-    several = "motor turns" if motors == 1 else "motors turn"
-    finding = f"{motors} {several} {found} of {freedoms} freedoms: {how} {names}"
+    several = "motor drives" if motors == 1 else "motors drive"
+    finding = f"{motors} {several} {found} of {freedoms} degrees of freedom: {how} {names}"
     remedy = "declare the missing motors, with rotors on the motor side of the joints' springs"
     raise ModelError(f"{model.drivetrain_source}, motors", finding, remedy)
 

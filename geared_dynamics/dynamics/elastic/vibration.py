@@ -135,10 +135,12 @@ def refuse_singular(model: GearedModel, H: Array) -> None:
     try:
         np.linalg.cholesky(H)
     except np.linalg.LinAlgError:
-        remedy = "give what is massless an inertia"
+        remedy = "add inertia to the massless links or wheels"
         if model.coupling == "none":
-            remedy = "the rotors have no inertia with this coupling: with_coupling('complete')"
-        finding = "is not positive definite at this posture"
+            remedy = (
+                "use model.with_coupling('complete'); this coupling leaves out the rotors' inertia"
+            )
+        finding = "is not positive definite at this position"
         raise ModelError(f"mass matrix (coupling {model.coupling!r})", finding, remedy) from None
 
 

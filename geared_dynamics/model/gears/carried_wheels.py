@@ -100,15 +100,15 @@ def refuse_tilted(rider: WheelRecord, carrier: WheelRecord, source: str) -> None
     """Raise where a carrying wheel would turn the rider's axis."""
     if angle(np.array(rider.axis), np.array(carrier.axis)) > PARALLEL:
         finding = f"its axis is not parallel to that of wheel {carrier.name!r}, which carries it"
-        remedy = "let a link carry it, or mesh the wheels beside it directly with this arm"
+        remedy = "mount it on a link, or make the axes parallel"
         raise ModelError(f"{source}, wheels.{rider.name}.axis", finding, remedy)
 
 
 def refuse_unknown_mass(rider: WheelRecord, source: str) -> None:
     """Raise where a link contains an orbiting wheel of unknown mass."""
     if rider.included_in_link and not rider.mass:
-        finding = "it orbits, and what mass of it the link contains is not given"
-        remedy = "add mass, or leave included_in_link out"
+        finding = "the wheel orbits, and how much of the link's mass belongs to it is unknown"
+        remedy = "add its mass, or remove included_in_link"
         raise ModelError(f"{source}, wheels.{rider.name}.mass", finding, remedy)
 
 
@@ -130,7 +130,7 @@ def refuse_unbalanced(orbiting: Sequence[WheelRecord], carrier: WheelRecord, sou
     if max(errors) > BALANCED * size:
         verbs = "orbit with it and are" if len(orbiting) > 1 else "orbits with it and is"
         finding = f"{quoted(w.name for w in orbiting)} {verbs} not balanced"
-        remedy = "let it carry three or more equal planets, equally spaced, or give them no mass"
+        remedy = "mount three or more equal wheels, equally spaced, or leave out their mass"
         raise ModelError(place, finding, remedy)
     for rider in orbiting:
         if rider.included_in_link != carrier.included_in_link:
@@ -195,7 +195,7 @@ def size_doubts(mesh: MeshRecord, bodies: Bodies, source: str) -> list[Note]:
     finding, off = misfit_of_radii(mesh, apart)
     if off < WARNED:
         return []
-    remedy = "correct radii, kind or positions; write teeth where the radii are not pitch radii"
+    remedy = "correct radii, kind or positions; give teeth if the radii are not pitch radii"
     if off >= REFUSED:
         raise ModelError(place, finding, remedy)
     shift = "" if mesh.wraps else "; profile shift explains a few percent"
@@ -206,13 +206,15 @@ def refuse_impossible(mesh: MeshRecord, apart: float, place: str) -> None:
     """Raise for members that cannot lie beside or inside each other, whatever the distance."""
     if mesh.wraps:
         finding = pulleys_finding(mesh, apart)
-        remedy = "give the wheels their positions, or correct the radii"
+        remedy = "add or correct the positions of the wheels, or correct the radii"
     elif mesh.kind == "external":
         finding = external_finding(mesh, apart)
-        remedy = "give the wheels their positions, or write internal, or the sign that a train has"
+        remedy = "add or correct the positions, write kind: internal, or give the sign of a train"
     else:
         finding = ring_finding(mesh, apart)
-        remedy = "correct sizes and positions, or write external, or the sign of a whole train"
+        remedy = (
+            "correct sizes and positions, write kind: external, or give the sign of a whole train"
+        )
     if finding:
         where = f" (axes {apart:.4g} m apart)" if apart > ONE_LINE else ""
         raise ModelError(place, finding + where, remedy)

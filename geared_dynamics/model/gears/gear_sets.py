@@ -105,8 +105,8 @@ def refuse_beside_joint(
     bearing = links[child].bearing
     gap = misfit(bearing, seat.line, seat.within) if bearing is not None else ""
     if gap:
-        finding = f"with the set, joint {name!r} {gap}"
-        raise ModelError(place, finding, "remove axis and position, or correct them")
+        finding = f"compared with the axis of the set, joint {name!r} {gap}"
+        raise ModelError(place, finding, "remove or correct the set's axis and position")
 
 
 def joint_seat(
@@ -187,9 +187,9 @@ def member_wheels(
         if member in bodies:
             continue
         if said is None:
-            finding = f"nothing is said of the {member}"
+            finding = f"the {member} is not described"
             role = "a joint, or " if member == record.output else ""
-            remedy = f"add {role}{member}: mass and inertia, or the name of a wheel"
+            remedy = f"add {role}{member}: with mass and inertia or the name of a wheel"
             raise ModelError(place, finding, remedy)
         elif isinstance(said, str):
             bodies[member] = said
@@ -220,16 +220,17 @@ def planet_wheels(
     if spinning and heavy and record.planets < 3:
         count = f"{record.planets} planet{'s' if record.planets > 1 else ''}"
         finding = f"{count} on a spinning carrier: its inertia depends on its angle"
-        remedy = "use three or more, or give them no mass"
+        remedy = "use three or more planets, or leave out their mass"
         raise ModelError(f"{place}.planets", finding, remedy)
     if spinning and record.planet.included_in_link and not heavy:
-        finding = "the planets orbit, and what mass of theirs the link contains is not given"
+        finding = "the planets orbit, and how much of the link's mass is theirs is unknown"
         raise ModelError(
-            f"{place}.planet.mass", finding, "add mass, or leave included_in_link out"
+            f"{place}.planet.mass", finding, "add their mass, or remove included_in_link"
         )
     if heavy and not record.radius > 0 and (spinning or not record.planet.included_in_link):
         finding = "the planets have mass, and their distance from the axis is not given"
-        raise ModelError(f"{place}.radius", finding, "add radius: of the planets' axes [m]")
+        remedy = "add radius, the distance of the planets' axes from the axis of the set [m]"
+        raise ModelError(f"{place}.radius", finding, remedy)
     template, wheels = replace(record.planet, carrier=""), []
     for k in range(record.planets):
         angle = record.phase + 2 * math.pi * k / record.planets

@@ -97,7 +97,7 @@ def carried_in_circle(waiting: Mapping[str, WheelRecord], source: str) -> ModelE
     circle = sorted(seen[seen.index(name) :], key=list(waiting).index)
     verb = "carry each other in a circle" if len(circle) > 1 else "carries itself"
     which = "one of them" if len(circle) > 1 else "it"
-    return ModelError(f"{source}, wheels", f"{quoted(circle)} {verb}", f"let a link carry {which}")
+    return ModelError(f"{source}, wheels", f"{quoted(circle)} {verb}", f"mount {which} on a link")
 
 
 def placed_links(robot: RobotRecord, frozen: frozenset[str]) -> dict[str, Body]:
@@ -240,7 +240,7 @@ def check_names(mesh: MeshRecord, bodies: Bodies, place: str) -> None:
         finding = f"members {one!r}, {other!r} and mesh carrier {mesh.arm!r} are not three bodies"
         raise ModelError(place, finding, "name two members and the link that holds both axes")
     if all(bodies[name].link == name for name in (*mesh.members, mesh.arm)):
-        finding = f"links {one!r} and {other!r} mesh with each other, which fixes no wheel"
+        finding = f"links {one!r} and {other!r} mesh with each other, which determines no wheel"
         remedy = "let one joint mimic the other, or name the wheel between them"
         raise ModelError(place, finding, remedy)
 
@@ -297,7 +297,7 @@ def sign_of(mesh: MeshRecord, stated: list[Array], place: str) -> int:
     off = angle(stated[0], stated[1])
     if off > PARALLEL:
         finding = f"the axes of {one!r} and {other!r} are {math.degrees(off):.3g} deg apart"
-        remedy = "of bevel and worm gears state the sign: 1 or -1, about the members' axes"
+        remedy = "give the sign for bevel and worm gears: 1 or -1, about the axes of the members"
         raise ModelError(place, finding, remedy)
     kind = -1 if mesh.kind == "external" else 1
     return kind * int(np.sign(stated[0] @ stated[1]))
@@ -328,8 +328,8 @@ def rate(
         if bearing.kind == "fixed" or (bearing.kind == "frozen" and gap):
             continue
         if gap:
-            finding = f"{bearing.words} between {end!r} and arm {start!r} {gap}"
-            remedy = f"let the arm carry {end!r}, or name the arm that holds its axis"
+            finding = f"{bearing.words} between {end!r} and mesh carrier {start!r} {gap}"
+            remedy = f"set 'carrier' to the link on which the axis of {end!r} is mounted"
             raise ModelError(place, finding, remedy)
         if bearing.kind != "slides":
             terms.append((sign * int(np.sign(bearing.axis @ line.axis)), bearing.rate))

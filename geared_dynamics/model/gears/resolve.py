@@ -165,7 +165,9 @@ def refuse_beside(expansion: Expansion, bodies: Bodies) -> None:
         gap = misfit(body.bearing, expansion.line, expansion.within)
         if gap:
             finding = f"{body.bearing.words} {gap}"
-            raise ModelError(expansion.place, finding, "put it on the set's axis, or correct that")
+            raise ModelError(
+                expansion.place, finding, "mount it on the axis of the set, or correct that axis"
+            )
 
 
 # -- A drivetrain with gear trains -> the same with every wheel on a link and its spin known ------

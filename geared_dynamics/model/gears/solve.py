@@ -190,14 +190,14 @@ def too_many(k: int, row: Row, equations: Sequence[Equation], source: str) -> Mo
         default=Fraction(0),
     )
     left = max((abs(value) for value in row.form.values()), default=Fraction(0))
-    subject = f"over-determines {quoted(wheels)}" if wheels else "fixes no wheel"
+    subject = f"over-determines {quoted(wheels)}" if wheels else "determines no wheel"
     if left <= ROUNDED * largest:
         finding = f"{subject}: it repeats what follows from {others or 'nothing'}"
-        remedy = "leave one of them out"
+        remedy = "remove one of them"
     else:
         demand = in_words(combined([(1 / left, row.form)]))
         finding = f"{subject}: it contradicts {others or 'itself'} unless {demand} = 0"
-        remedy = "correct sizes, signs and arms, or leave one of them out"
+        remedy = "correct sizes, signs and mesh carriers, or remove one of them"
     return ModelError(f"{source}, {equations[k].place}", finding, remedy)
 
 
@@ -224,5 +224,7 @@ def refuse_locked(spins: dict[str, Form], equations: Sequence[Equation], source:
     if locked:
         touching = [e.place for e in equations if set(names(e.form, "spin")) & set(locked)]
         place = f"{source}, {listed([*dict.fromkeys(touching)])}"
-        remedy = "correct sizes and arms, or remove a mesh: three gears in a ring cannot turn"
+        remedy = (
+            "correct sizes and mesh carriers, or remove a mesh; a ring of three gears cannot turn"
+        )
         raise ModelError(place, f"these meshes lock {quoted(locked)}", remedy)

@@ -179,5 +179,7 @@ def test_actuators_in_other_coordinates(seed: int) -> None:
     C, f, d = np.array([[0, 1, 0], [0, -1, 5], [0, -3, -7]]), [0, -100, 0], [0, 0, 2]
     found = gd.LinearActuator(T @ C @ S, T @ f, T @ d, S[0], S[1])
     np.testing.assert_allclose(found.inertia, 0.01, rtol=1e-9)
-    with pytest.raises(gd.GearedDynamicsError, match="speed: is not the rate of the angle"):
+    with pytest.raises(
+        gd.GearedDynamicsError, match="speed: does not equal the time derivative of the angle"
+    ):
         gd.LinearActuator(T @ C @ S, T @ f, T @ [1e-3, 0, 2], S[0], S[1])

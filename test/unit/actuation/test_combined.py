@@ -103,10 +103,16 @@ BAD = {
     "not numbers": ({"C": "x"}, "C: is not an array of real numbers"),
     "not finite": ({"d": [0, np.nan]}, r"d\[1\]: is nan"),
     "too long": ({"f": [0, -10, 0]}, "f: has shape"),
-    "speed is not the rate": ({"speed": [0, 2]}, "speed: is not the rate of the angle"),
-    "input moves the angle": ({"d": [1, 3]}, "speed: is not the rate of the angle"),
-    "no inertia": ({"f": [0, 0]}, "f: gives the shaft no inertia"),
-    "negative inertia": ({"f": [0, 1]}, "f: gives the shaft no inertia"),
+    "speed is not the rate": (
+        {"speed": [0, 2]},
+        "speed: does not equal the time derivative of the angle",
+    ),
+    "input moves the angle": (
+        {"d": [1, 3]},
+        "speed: does not equal the time derivative of the angle",
+    ),
+    "no inertia": ({"f": [0, 0]}, "f: leaves the motor shaft without inertia"),
+    "negative inertia": ({"f": [0, 1]}, "f: leaves the motor shaft without inertia"),
     "limit": ({"limit": 0.0}, "limit: is 0;"),
 }
 
@@ -133,7 +139,7 @@ def test_actuators_that_do_not_fit(elbow: gd.GearedModel) -> None:
         gd.combine_actuators(with_motors(elbow, joint=JOINT), good)
     with pytest.raises(gd.GearedDynamicsError, match="efficiency"):
         gd.combine_actuators(with_motors(elbow, efficiency=(0.9, 0.8)), good)
-    with pytest.raises(gd.GearedDynamicsError, match="more than viscous"):
+    with pytest.raises(gd.GearedDynamicsError, match="not only viscous"):
         gd.dc_actuator(with_motors(elbow, rotor=ROTOR), names[0])
     with pytest.raises(gd.GearedDynamicsError, match="x: has shape"):
         combined.rates(np.zeros(5), np.zeros(3))

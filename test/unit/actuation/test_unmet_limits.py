@@ -135,7 +135,7 @@ def test_a_current_limit_that_cannot_be_kept() -> None:
     """Without torque constant nobody knows the current; infinity is taken."""
     model = shaft(second={}, **PLAIN)
     for limit in (0.0, 5.0):
-        with pytest.raises(ArrayError, match="'second', which has no torque constant"):
+        with pytest.raises(ArrayError, match="'second', whose torque constant is unknown"):
             gd.torque_range(model, [0.0, 0.0], current_limit=[5.0, limit])
     low, high = gd.torque_range(model, [0.0, 0.0], current_limit=[5.0, np.inf])
     np.testing.assert_array_equal(high, [0.5, np.inf])

@@ -134,5 +134,7 @@ def test_printed_actuator_is_refused() -> None:
     """(20.67) as printed: the angle's rate is not the speed."""
     C, f, d = Case(0).matrices(0, False)
     C[0, 1] = 0.0
-    with pytest.raises(gd.GearedDynamicsError, match="speed: is not the rate of the angle"):
+    with pytest.raises(
+        gd.GearedDynamicsError, match="speed: does not equal the time derivative of the angle"
+    ):
         gd.LinearActuator(C, f, d, [1, 0], [0, 1])

@@ -111,7 +111,7 @@ def test_motors_that_end_together_are_refused() -> None:
     }
     for joints in (["joint_2", "joint_3"], ["joint_2"]):
         model = gd.load_model(ROBOTS / "elbow.urdf", drive, joints=joints)
-        with pytest.raises(RecordingError, match="left at joint_3, right at joint_3; no motor en"):
+        with pytest.raises(RecordingError, match="left at joint_3, right at joint_3; none dr"):
             analysis.recorded_joints(model, Meaning("motor_torque"))
 
 

@@ -101,8 +101,8 @@ CASES: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda f: recorded_description(f / "t.CSV"),
         "is a table and holds no robot",
     ),
-    "gains": (lambda _: gains_of_joint_torques(), "the efforts are not the motors'"),
-    "no stretch": (lambda _: without_stretches(), "no stretch of samples without gaps"),
+    "gains": (lambda _: gains_of_joint_torques(), "the efforts are joint torques"),
+    "no stretch": (lambda _: without_stretches(), "contains no gap-free interval"),
 }
 
 

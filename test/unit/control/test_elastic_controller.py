@@ -189,7 +189,7 @@ def test_driven_coordinates_need_springs() -> None:
 
 def test_more_driven_coordinates_than_joints_are_refused() -> None:
     """A belt before one joint only: its motor turns a pulley, the others' the joint as well."""
-    with pytest.raises(ModelError, match="turn 4 coordinates of an arm with 3 joints"):
+    with pytest.raises(ModelError, match="drive 4 coordinates of an arm with 3 joints"):
         driven(elastic_arm(1, 3, belts=1, extra=False))
 
 
@@ -203,8 +203,8 @@ def test_rows_go_in_the_order_of_their_joints_unless_two_move_one() -> None:
 
 
 REMEDIES = {
-    ("motor", False): "give the springs damping",
-    ("motor", True): "lower the fraction, give the springs damping, or sample faster",
+    ("motor", False): "add damping to the springs",
+    ("motor", True): "lower the fraction, add damping to the springs, or sample faster",
     ("joint", False): "lower the fraction, or use mixed or motor-side feedback",
     ("joint", True): "lower the fraction, or use mixed or motor-side feedback, or sample faster",
     ("mixed", False): "lower the fraction, or use motor-side feedback",

@@ -69,10 +69,10 @@ def test_a_held_arm_does_not_fall_when_joint_states_stop(plant) -> None:
     assert np.abs(loop.q - GOAL).max() < 1e-3
     before = loop.q
     loop.run(3.0, seen=False)
-    assert loop.decision.mode is S.Mode.BLIND
+    assert loop.decision.mode is S.Mode.OPEN_LOOP
     # Nothing but viscous friction, and a posture that gravity drives away from.
     assert np.abs(loop.q - before).max() < 2e-2
-    falls = Loop(plant, blind_end="zero", blind_time=0.0, ramp_time=0.1)
+    falls = Loop(plant, open_loop_end="zero", open_loop_time=0.0, ramp_time=0.1)
     falls.run(1.5)
     falls.run(3.0, seen=False)
     assert np.abs(falls.q - before).max() > 0.3  # what zero torque does
@@ -100,7 +100,7 @@ def test_what_brakes_is_the_model_and_an_arm_at_rest_gets_gravity(plant) -> None
     loop = Loop(plant)
     loop.run(0.5)
     loop.run(0.101, seen=False)
-    t, length = loop.now - loop.safety.phase.since, loop.policy.blind_time
+    t, length = loop.now - loop.safety.phase.since, loop.policy.open_loop_time
     start = (
         loop.safety.recent.q
         + (loop.safety.phase.since - loop.safety.recent.stamp) * loop.safety.recent.v
@@ -108,7 +108,7 @@ def test_what_brakes_is_the_model_and_an_arm_at_rest_gets_gravity(plant) -> None
     v = loop.safety.recent.v
     where = start + v * (t - 0.5 * t * t / length)
     wanted = loop.made.open_loop(where, v * (1 - t / length), -v / length)
-    assert loop.decision.mode is S.Mode.BLIND
+    assert loop.decision.mode is S.Mode.OPEN_LOOP
     np.testing.assert_allclose(loop.decision.command, wanted, rtol=1e-9)
     loop.run(0.3, seen=False)
     rest = gd.gravity_forces(plant, start + 0.5 * length * v)
@@ -116,7 +116,7 @@ def test_what_brakes_is_the_model_and_an_arm_at_rest_gets_gravity(plant) -> None
 
 
 # Way to rest over speed [s]: a hold brakes with K_v = 40 /s, a fade goes on for 0.5 s.
-@pytest.mark.parametrize(("reaction", "longest"), [("hold", 0.06), ("ramp_down", 0.5)])
+@pytest.mark.parametrize(("reaction", "longest"), [("hold", 0.06), ("ramp_to_gravity", 0.5)])
 def test_a_stop_in_the_midst_of_a_motion_brings_the_arm_to_rest(
     plant, reaction: str, longest: float
 ) -> None:

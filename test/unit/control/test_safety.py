@@ -35,7 +35,11 @@ LATCHED = {
     "a speed": ({"v": np.array([0.0, 1e300])}, Event.IMPOSSIBLE_STATE, "on_impossible_state"),
 }
 NEAR = (1.98, 0.4)  # a limit: what lies beyond is reached in a cycle
-MODES = {"hold": Mode.HOLDING, "ramp_down": Mode.RAMPING, "zero": Mode.ZEROING}
+MODES = {
+    "hold": Mode.HOLDING,
+    "ramp_to_gravity": Mode.RAMPING_TO_GRAVITY,
+    "zero": Mode.RAMPING_TO_ZERO,
+}
 
 
 def test_nothing_is_sent_before_the_first_state() -> None:
@@ -58,7 +62,7 @@ def test_latched_events(case: str, reaction: str) -> None:
     found = rig.cycle(**facts)
     assert event in found.events
     doubted = event is Event.IMPOSSIBLE_STATE and reaction != "zero"  # no feedback is possible yet
-    assert found.mode is (Mode.BLIND if doubted else MODES[reaction])
+    assert found.mode is (Mode.OPEN_LOOP if doubted else MODES[reaction])
     # It is over, but waits for somebody.
     rig.run(2.0)
     assert rig.decision.mode is MODES[reaction]
@@ -116,7 +120,7 @@ def test_stale_state_is_gravity_at_the_last_posture() -> None:
     assert rig.decision.running  # within the time-out the last command stays
     np.testing.assert_array_equal(rig.decision.command, rig.wanted)
     rig.run(0.05, fresh=False, wanted=None)
-    assert rig.decision.mode is Mode.BLIND
+    assert rig.decision.mode is Mode.OPEN_LOOP
     assert Event.STALE_STATE in rig.decision.events
     np.testing.assert_array_equal(rig.decision.command, GRAVITY)
     assert rig.calls[-1][1:] == (None, None)  # no feedback
@@ -126,7 +130,7 @@ def test_stale_state_is_gravity_at_the_last_posture() -> None:
 
 
 def test_stale_state_fades_to_zero_where_that_is_configured() -> None:
-    rig = running(blind_end="zero", blind_time=0.2, ramp_time=0.5)
+    rig = running(open_loop_end="zero", open_loop_time=0.2, ramp_time=0.5)
     rig.run(0.05 + 0.19, fresh=False)
     np.testing.assert_array_equal(rig.decision.command, GRAVITY)
     rig.run(0.26, fresh=False)
@@ -168,7 +172,7 @@ def test_a_state_that_cannot_be_used_counts_as_none(facts: dict) -> None:
     np.testing.assert_array_equal(found.command, rig.wanted)
     assert found.events & (Event.BAD_STATE | Event.NAMES_MISSING)
     rig.run(0.06, **facts)
-    assert rig.decision.mode is Mode.BLIND
+    assert rig.decision.mode is Mode.OPEN_LOOP
     rig.run(0.2)
     assert rig.decision.running
 
@@ -330,7 +334,7 @@ BAD = {
     "ramp_time": -1.0,
     "recovery_time": float("nan"),
     "velocity_near": "fast",
-    "blind_end": "fall",
+    "open_loop_end": "fall",
     "on_emergency_stop": "panic",
     "command": (1.0, -1.0),
     "velocity": (1.0,),
@@ -347,12 +351,12 @@ def test_bad_policies_are_refused_by_name(name: str) -> None:
 
 def test_policy_of_a_model(root) -> None:
     model = gd.load_model(root / "urdf/elbow.urdf", root / "urdf/elbow.drivetrain.yaml")
-    found = S.default_policy(model, command_rate=1000.0, on_stale_reference="ramp_down")
+    found = S.default_policy(model, command_rate=1000.0, on_stale_reference="ramp_to_gravity")
     assert found.command == (100.0, 90.0, 50.0)
     assert found.velocity == (4.0, 5.0, 6.0)
     assert (found.lower[0], found.upper[1]) == (-2.9, 2.6)
     assert found.command_rate == (1000.0,) * 3
-    assert found.on_stale_reference == "ramp_down"
+    assert found.on_stale_reference == "ramp_to_gravity"
 
 
 BAD_OPTIONS = {

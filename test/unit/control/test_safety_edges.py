@@ -51,7 +51,7 @@ def test_which_events_stop_latch_and_pass() -> None:
 
 
 def test_numbers_of_the_modes_stay() -> None:
-    names = "WAITING RUNNING HOLDING RAMPING BLIND ZEROING BRAKING".split()
+    names = "WAITING RUNNING HOLDING RAMPING_TO_GRAVITY OPEN_LOOP RAMPING_TO_ZERO BRAKING".split()
     assert {mode.name: mode.value for mode in Mode} == {n: k for k, n in enumerate(names)}
 
 
@@ -118,7 +118,7 @@ def blind_stop(v: Any, **options: Any) -> tuple[list[tuple[Any, Any, Any]], Rig,
 def test_a_blind_stop_begins_where_the_arm_must_be() -> None:
     """q0 = q + v (since - stamp), then q0 + v t - v t^2 / (2 T): position, speed, deceleration."""
     v, length = np.array([0.8, -0.5]), 0.2
-    asked, rig, stamp = blind_stop(v, blind_time=length, tracking=(math.inf, math.inf))
+    asked, rig, stamp = blind_stop(v, open_loop_time=length, tracking=(math.inf, math.inf))
     begin = asked[0][0]
     assert begin - stamp == pytest.approx(rig.policy.state_timeout, abs=2e-3)
     start = rig.q + v * (begin - stamp)
@@ -139,13 +139,13 @@ def test_a_blind_stop_begins_where_the_arm_must_be() -> None:
 def test_an_arm_at_rest_is_not_braked_blindly() -> None:
     asked, rig, _ = blind_stop([0.01, -0.02])  # not above hold_velocity
     assert asked == []
-    assert rig.decision.mode is Mode.BLIND
+    assert rig.decision.mode is Mode.OPEN_LOOP
     np.testing.assert_array_equal(rig.calls[-1][0], rig.q)
     np.testing.assert_array_equal(rig.decision.command, GRAVITY)
 
 
 def test_no_time_for_a_blind_stop_is_gravity_at_once() -> None:
-    asked, rig, _ = blind_stop([0.8, -0.5], blind_time=0.0)
+    asked, rig, _ = blind_stop([0.8, -0.5], open_loop_time=0.0)
     assert asked == []
     np.testing.assert_array_equal(rig.decision.command, GRAVITY)
 
@@ -355,7 +355,7 @@ def test_without_a_model_the_error_says_so() -> None:
     rig.model = False
     found = rig.cycle(emergency_stop=True)
     assert isinstance(found.error, gd.errors.ModelError)
-    assert found.error.finding == "there is no model"
+    assert found.error.finding == "no model is loaded, so no holding command can be computed"
 
 
 def test_only_what_is_near_its_limit_is_told() -> None:

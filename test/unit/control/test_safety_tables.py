@@ -26,7 +26,7 @@ DEFAULTS: dict[str, Any] = {
     "needs_reference": True,
     "state_timeout": 0.05, "reference_timeout": INF, "position_margin": 0.05,
     "position_tolerance": 0.02, "velocity_near": 0.9, "velocity_tolerance": 0.1,
-    "time_jump": 1.0, "blind_time": 0.2, "blind_end": "gravity", "ramp_time": 0.5,
+    "time_jump": 1.0, "open_loop_time": 0.2, "open_loop_end": "gravity", "ramp_time": 0.5,
     "hold_velocity": 0.02, "settle_time": 1.0, "recovery_time": 0.1, "resume_time": 0.2,
     "resume_error": 0.1, "stop_time": 0.2,
 }  # fmt: skip
@@ -60,7 +60,7 @@ def test_nothing_is_observed_that_is_not_said() -> None:
 # -- policies ------------------------------------------------------------------------------------
 
 ABOVE_ZERO = "state_timeout reference_timeout time_jump ramp_time resume_error stop_time".split()
-FROM_ZERO = """position_margin position_tolerance velocity_near velocity_tolerance blind_time
+FROM_ZERO = """position_margin position_tolerance velocity_near velocity_tolerance open_loop_time
     hold_velocity settle_time recovery_time resume_time""".split()
 NO_NUMBERS = (math.nan, -INF, True, "1.0", None)
 
@@ -98,7 +98,7 @@ def test_limits_may_meet_and_not_cross() -> None:
 
 @pytest.mark.parametrize("name", [n for n in S.Policy.__dataclass_fields__ if n[:3] == "on_"])
 def test_a_reaction_is_one_of_three(name: str) -> None:
-    for good in ("hold", "ramp_down", "zero"):
+    for good in ("hold", "ramp_to_gravity", "zero"):
         assert getattr(policy(**{name: good}), name) == good
     for bad in ("stop", None, ["hold"]):
         with pytest.raises(UnknownNameError) as caught:
@@ -106,13 +106,13 @@ def test_a_reaction_is_one_of_three(name: str) -> None:
         assert (caught.value.place, caught.value.finding) == (
             f"policy.{name}", f"there is no reaction {bad!r}",
         )  # fmt: skip
-        assert "ramp_down" in caught.value.remedy
+        assert "ramp_to_gravity" in caught.value.remedy
 
 
 def test_the_end_of_a_blind_arm_is_one_of_two() -> None:
     with pytest.raises(UnknownNameError) as caught:
-        policy(blind_end="fall")
-    assert caught.value.place == "policy.blind_end"
+        policy(open_loop_end="fall")
+    assert caught.value.place == "policy.open_loop_end"
     assert caught.value.finding == "there is no end 'fall'"
     assert "gravity" in caught.value.remedy
 

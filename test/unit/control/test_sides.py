@@ -200,7 +200,7 @@ def test_gravity_compensation_needs_no_reference_and_the_others_do() -> None:
     _, out = floating.step(floating.start(), gd.State(q, v), None, 0.0)
     np.testing.assert_allclose(out.command, gd.gravity_forces(model, q), rtol=1e-12)
     made = control.controller(model)
-    with pytest.raises(gd.GearedDynamicsError, match="wanted motion"):
+    with pytest.raises(gd.GearedDynamicsError, match="desired motion"):
         made.step(made.start(), gd.State(q, v), None, 0.0)
 
 

@@ -120,7 +120,7 @@ JOINT = "ros2_control 'Arm'/joint 'joint_1'"
         (GEAR + GEAR, "", (JOINT, "is given twice")),
         (param("rotor_inertia", -1), "", (JOINT, "inertia is negative")),
         ("", SIMPLE.format(inside="", params=param("rotor_inertia", "x")), ("transmission 't'",)),
-        ("", FOUR_BAR.format(params=ROTOR), ("transmission 't'", "which of two actuators")),
+        ("", FOUR_BAR.format(params=ROTOR), ("transmission 't'", "does not name the actuator")),
     ],
 )
 def test_bad_parameter_is_refused(params, more, fragments, refused, arm) -> None:

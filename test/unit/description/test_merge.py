@@ -146,10 +146,10 @@ def test_what_is_dropped_is_warned_of_and_refused_when_strict(arm, refused) -> N
 def test_two_inertias_of_one_joint_that_may_be_the_same_are_warned_of(arm) -> None:
     _, (note,) = merged(DISC, arm)
     assert "transmission 't1' of <URDF text>" in note
-    assert "its inertia counts beside that of disc of <drivetrain text>" in note
-    assert "call it 'm1'" in note
+    assert "its inertia is added to that of disc of <drivetrain text>" in note
+    assert "name it 'm1'" in note
     _, notes = merged(DISC.replace("wheels: {", f"wheels: {{m1: {WHEEL}, "), arm)
-    assert not any("counts beside" in text for text in notes)
+    assert not any("is added to" in text for text in notes)
 
 
 def test_a_wheel_beside_one_that_is_named_leaves_both(arm) -> None:

@@ -315,7 +315,8 @@ BAD = [
     ("simple", 'role="actuator1">', 'role="actuator1"><rotor_inertia>-1</rotor_inertia>',
      DescriptionError, "actuator 'm'", "inertia is negative (-1 kg m^2)"),
     ("lone", '"actuator1">', '"actuator1"><mechanical_reduction>50</mechanical_reduction>',
-     DescriptionError, "the mechanical_reduction 50 of actuator 'm' is not used", "move it there"),
+     DescriptionError, "the mechanical_reduction 50 of actuator 'm' is not used",
+     "into <joint>"),
 ]  # fmt: skip
 
 

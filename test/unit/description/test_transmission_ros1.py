@@ -176,7 +176,7 @@ def test_a_reduction_inside_the_joint_alone_was_meant_for_the_actuator(refused, 
         DescriptionError,
         "transmission 't'/joint 'joint_2'",
         "<mechanicalReduction> 100 is not used, as in ROS 1",
-        "has it inside <actuator>",
+        "move it into <actuator>",
     )
 
 

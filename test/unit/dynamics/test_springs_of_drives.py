@@ -159,7 +159,9 @@ def test_spring_of_a_mimic_joint_acts_on_its_leader() -> None:
 def test_passive_joint_with_an_elastic_mimic_is_refused() -> None:
     drives = yaml.safe_load(DRIVES) | {"motors": {}}
     drives["joints"] = {"x": {"passive": True, "stiffness": 3}, "y": {"stiffness": 2}}
-    with pytest.raises(gd.GearedDynamicsError, match=r"joints\.x\.passive: .* mimics alike"):
+    with pytest.raises(
+        gd.GearedDynamicsError, match=r"joints\.x\.passive: .* mimics in the same way"
+    ):
         gd.load_model(SLIDER.format('<mimic joint="x" multiplier="-2"/>'), drives)
 
 

@@ -70,7 +70,7 @@ DOUBTFUL: dict[str, tuple[dict[str, Any], list[str]]] = {
 REFUSED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "small spur gears far apart": (
         pair("external", [0.01, 0.02]),
-        ["'w' and 'two' are 0.5 m apart", "0.01 + 0.02 = 0.03 m differ by 94 %", "write teeth"],
+        ["'w' and 'two' are 0.5 m apart", "0.01 + 0.02 = 0.03 m differ by 94 %", "give teeth"],
     ),
     "large spur gears close together": (pair("external", [0.4, 0.4]), ["differ by 60 %"]),
     "one spur gear inside the other": (
@@ -188,7 +188,9 @@ def test_coaxial_to_a_hundredth_of_the_smaller_radius(
     if fits:
         gd.load_model(ROBOT, drives, strict=True)
         return
-    with pytest.raises(ModelError, match="joint 'j1' between 'w' and arm 'one' is not coaxial"):
+    with pytest.raises(
+        ModelError, match="joint 'j1' between 'w' and mesh carrier 'one' is not coaxial"
+    ):
         gd.load_model(ROBOT, drives)
 
 

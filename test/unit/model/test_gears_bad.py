@@ -155,7 +155,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     (train(ON_1, gears("a", "b", "a")), ["spins[1]", "not three bodies"]),
     (
         train(ON_1, gears("a", "b"), gears("link_1", "link_2", k=2)),
-        ["spins[2]", "links 'link_1' and 'link_2'", "fixes no wheel", "mimic"],
+        ["spins[2]", "links 'link_1' and 'link_2'", "determines no wheel", "mimic"],
     ),
     (train(ON_1, gears("a", "b", sizes=(20, 0))), ["spins[1]", "size 0", "'a', 'b'", "positive"]),
     (train(ON_1, gears("a", "b", sizes=(-20, 10))), ["size -20"]),
@@ -181,19 +181,19 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     # coaxiality
     (
         train(ON_1, gears("b", "link_2", "link_1", sign=1)),
-        ["spins[1]", "joint 'joint_1' between 'b' and arm 'link_1'", "parallel, 0.1 m apart"],
+        ["spins[1]", "between 'b' and mesh carrier 'link_1'", "parallel, 0.1 m apart"],
     ),
     (
         train(ON_1, gears("b", "link_2", "link_1", sign=1), wheels=(A, replace(B, axis=X))),
-        ["joint 'joint_1' between 'b' and arm 'link_1'", "90 deg apart", "arm carry 'b'"],
+        ["joint 'joint_1' between 'b' and mesh carrier 'link_1'", "90 deg apart", "axis of 'b'"],
     ),
     (
         train(ON_1, gears("b", "link_2", sign=1)),
-        ["joint 'joint_1' between 'link_2' and arm 'base'"],
+        ["joint 'joint_1' between 'link_2' and mesh carrier 'base'"],
     ),
     (
         train(ON_1, gears("b", "a", "link_3"), wheels=(A, replace(B, carrier="link_2"))),
-        ["joint 'joint_3' between 'b' and arm 'link_3' is not coaxial", "90 deg"],
+        ["joint 'joint_3' between 'b' and mesh carrier 'link_3' is not coaxial", "90 deg"],
     ),
     # counting
     (
@@ -242,7 +242,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
             gears("base", "link_1", "b", sizes=(40, 40), kind="internal"),
             wheels=(A, replace(B, position=(0, 0, 0))),
         ),
-        ["spins[1]", "fixes no wheel", "contradicts itself unless 1 joint_1 = 0"],
+        ["spins[1]", "determines no wheel", "contradicts itself unless 1 joint_1 = 0"],
     ),
     (
         train(ON_1, gears("base", "sensor", "b", kind="internal")),
@@ -257,24 +257,24 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     (planets(0.1, axis=X), ["wheels.p0.1.axis", "not parallel to that of wheel 'a'"]),
     (
         planets(0.1, mass=0.0, included_in_link=True),
-        ["wheels.p0.1.mass", "link contains is not given"],
+        ["wheels.p0.1.mass", "belongs to it is unknown"],
     ),
     # planetary sets
     (
         box(planet=body_wheel(mass=0.0, included_in_link=True), **SPINNING),
-        ["planetary.box.planet.mass", "link contains is not given"],
+        ["planetary.box.planet.mass", "is theirs is unknown"],
     ),
     (box(teeth=(20, 10, 41)), ["planetary.box.teeth", "ring 41 is not", "= 40"]),
-    (box(teeth=(20, 0, 20)), ["planetary.box.teeth", "positive integers"]),
-    (box(teeth=(20, 10.5, 41)), ["planetary.box.teeth", "positive integers"]),
+    (box(teeth=(20, 0, 20)), ["planetary.box.teeth", "positive integer"]),
+    (box(teeth=(20, 10.5, 41)), ["planetary.box.teeth", "positive integer"]),
     (
         box(teeth=(20, 15, 50), planets=4),
-        ["box.planets", "4 planets", "possible are 1, 2, 5"],
+        ["box.planets", "4 planets", "use 1 or 2 or 5"],
     ),
     (box(planets=0), ["planetary.box.planets", "there are 0"]),
     (
         box(teeth=(10, 40, 90), planets=5),
-        ["box.planets", "5 planets overlap", "possible are 1, 2"],
+        ["box.planets", "5 planets overlap", "use 1 or 2"],
     ),
     (box(planets=2, **SPINNING), ["planetary.box.planets", "2 planets on a spinning carrier"]),
     (box(planets=1, **SPINNING), ["1 planet on a spinning carrier"]),
@@ -285,7 +285,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         ["planetary.box.carrier: there is no link or wheel 'x'"],
     ),
     (box(input="ring"), ["planetary.box", "ring is fixed, the ring is the input"]),
-    (box(members=()), ["planetary.box", "nothing is said of the sun"]),
+    (box(members=()), ["planetary.box", "the sun is not described"]),
     (
         box(members=(("sun", body_wheel()), ("ring", body_wheel()))),
         ["planetary.box.ring", "part of link 'base'"],
@@ -294,7 +294,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
         box(members=SUN_AND_CARRIER),
         ["planetary.box.carrier", "part of the link that 'joint_1' moves", "inertial"],
     ),
-    (box(**NO_JOINT), ["nothing is said of the carrier", "a joint, or carrier"]),
+    (box(**NO_JOINT), ["the carrier is not described", "a joint, or carrier"]),
     (box(**NO_JOINT, members=SUN_AND_CARRIER), ["not determined", "'box.sun'", "1 eq"]),
     (box(joint=None, members=SUN_AND_CARRIER), ["neither joint nor axis", "add axis"]),
     (box(axis=(0.0, 0.0, 0.0)), ["planetary.box.axis", "zero"]),
@@ -314,7 +314,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     ),
     # harmonic drives
     (drive(circular_spline=100), ["harmonic.drive.teeth", "100 teeth", "two more"]),
-    (drive(flexspline=0), ["harmonic.drive.teeth", "positive integers"]),
+    (drive(flexspline=0), ["harmonic.drive.teeth", "positive integer"]),
     (drive(joint="x"), ["harmonic.drive.joint", "no movable joint 'x'"]),
     (drive(axis=X), ["harmonic.drive", "90 deg apart"]),
 ]

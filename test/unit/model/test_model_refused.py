@@ -36,7 +36,12 @@ PAYLOADS = {
     "grams of a planet": (1.1e30, (0, 0, 0), SQUARE, "too large"),
     "light-years": (1.0, (0, 0, -1.1e30), SQUARE, "too large"),
     "absurd moments": (1.0, (0, 0, 0), 1.1e30 * np.eye(3), "too large"),
-    "negative": (-1e-9, (0, 0, 0), SQUARE, "mass: is -1e-09 kg; to take a load off"),
+    "negative": (
+        -1e-9,
+        (0, 0, 0),
+        SQUARE,
+        "mass: is -1e-09 kg; give a mass of zero or more; to remove a payload",
+    ),
     "one product": (1.0, (0, 0, 0), SOLID + np.eye(3, k=1) * 1e-6, "inertia: is not symmetric"),
     "a rod's third": (1.0, (0, 0, 0), np.diag([1.0, 0.4, 0.5]), "about the centre of mass"),
 }

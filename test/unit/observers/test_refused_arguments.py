@@ -77,7 +77,7 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
     "friction error": (
         lambda: ob.kalman_gains(MODEL, resolution=1e-4, friction_error=1.001),
         "friction_error",
-        "is 1.001; give a part, 0 to 1",
+        "is 1.001; give a fraction from 0 to 1",
     ),
 }
 

@@ -37,8 +37,8 @@ def test_levels_of_the_loop(figures: Figures, rate: float, level: bytes) -> None
         (Mode.RUNNING, Event.COMMAND_LIMIT, at.WARN, "command limit"),
         (Mode.HOLDING, Event.NO_REFERENCE, at.OK, "holding: no reference"),
         (Mode.HOLDING, Event.TRACKING_ERROR, at.ERROR, "holding: tracking error"),
-        (Mode.BLIND, Event.STALE_STATE, at.ERROR, "blind: stale state"),
-        (Mode.ZEROING, Event.EMERGENCY_STOP, at.ERROR, "zeroing: emergency stop"),
+        (Mode.OPEN_LOOP, Event.STALE_STATE, at.ERROR, "open_loop: stale state"),
+        (Mode.RAMPING_TO_ZERO, Event.EMERGENCY_STOP, at.ERROR, "ramping_to_zero: emergency stop"),
     ],
 )
 def test_levels_of_safety(mode: Mode, events: Event, level: bytes, words: str) -> None:

@@ -274,7 +274,10 @@ def test_an_end_without_the_executor(leaving: Leaving) -> None:
     assert leaving.now == pytest.approx(50.0 + DEADLINE, abs=PACE)
     ((severity, text),) = leaving.log.taken()
     assert severity == "warning"
-    assert text == "ended at the deadline after 2.00 s, the fastest joint at 0.4 1/s 2.00 s ago"
+    assert text == (
+        "stopped at the deadline after 2.00 s; "
+        "2.00 s ago the fastest joint moved at 0.4 rad/s or m/s"
+    )
     assert leaving.made.begun is None
     assert not leaving.timer.runs
 
@@ -284,13 +287,15 @@ def test_the_report_of_an_arm_at_rest_and_of_one_in_a_hurry(leaving: Leaving) ->
     leaving.now += 0.25
     leaving.loop.left = True
     leaving.made.complete()
-    assert leaving.log.taken() == [("info", "ended after 0.25 s; what is sent last holds")]
+    assert leaving.log.taken() == [
+        ("info", "stopped after 0.25 s; the final command remains in effect")
+    ]
     leaving.loop.left = False
     leaving.made.begin()
     leaving.made.hurry()
     leaving.made.complete()
     ((_, text),) = leaving.log.taken()
-    assert text.startswith("ended in a hurry after 0.4")
+    assert text.startswith("stopped by a second signal after 0.4")
 
 
 # -- topics to tune by ---------------------------------------------------------------------------

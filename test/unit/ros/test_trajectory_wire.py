@@ -123,7 +123,9 @@ def test_a_bound_of_points() -> None:
     data = bytes(serialize_message(message))
     assert len(read_trajectory(data).points.times) == MOST_POINTS
     message.points.append(point)
-    with pytest.raises(TrajectoryError, match=f"points: are {MOST_POINTS + 1}; give at most"):
+    with pytest.raises(
+        TrajectoryError, match=f"points: there are {MOST_POINTS + 1}; send at most"
+    ):
         read_trajectory(bytes(serialize_message(message)))
 
 
@@ -131,7 +133,7 @@ def test_a_number_of_points_that_is_not_there_takes_no_memory() -> None:
     data = bytearray(serialize_message(JointTrajectory(joint_names=["a"])))
     at = end_of_names(bytes(data))
     data[at : at + 4] = struct.pack("<I", MOST_POINTS)
-    with pytest.raises(DamagedMessageError, match=f"point 0 of {MOST_POINTS} ends beyond it"):
+    with pytest.raises(DamagedMessageError, match=f"point 0 of {MOST_POINTS} is cut off"):
         read_trajectory(bytes(data))
 
 

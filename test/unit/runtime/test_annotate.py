@@ -135,7 +135,9 @@ def test_two_points_stand_where_the_acceleration_jumps(
 
 def test_a_motion_without_end_is_refused(model: gd.GearedModel) -> None:
     way = motion(model, [(1.01e-3 * MOST, [0.5] * 6, [0.0] * 6)])
-    with pytest.raises(TrajectoryError, match=r"annotate.period: would make more than 200000"):
+    with pytest.raises(
+        TrajectoryError, match=r"annotate.period: would result in more than 200000"
+    ):
         annotated(way, controller(model).setting, 1e-3, 0.1)
 
 
@@ -238,7 +240,7 @@ def test_a_first_point_at_once_needs_no_posture(model: gd.GearedModel) -> None:
         np.testing.assert_array_equal(one, other)
     late = tail_of(checked(points._replace(start=NOW + 1.0), how.rules, NOW), how)
     for other_tail in (late, tail_of(checked(as_one(model, "cubic"), how.rules, NOW), how)):
-        with pytest.raises(TrajectoryError, match="no joint state yet to start from"):
+        with pytest.raises(TrajectoryError, match="no joint state has been received"):
             annotate(other_tail, None, how)
 
 
@@ -270,7 +272,7 @@ def test_joints_that_are_not_named_stay(model: gd.GearedModel) -> None:
     tail = tail_of(checked(points, rules, NOW), how)
     answer = annotate(tail, Posture(state(START, [0.0] * 6), NOW), how)
     np.testing.assert_allclose(answer.dense.q[-1], [0.5, *START[1:]], atol=1e-12)
-    with pytest.raises(TrajectoryError, match="no joint state yet"):
+    with pytest.raises(TrajectoryError, match="no joint state has been received"):
         annotate(tail, None, how)
 
 

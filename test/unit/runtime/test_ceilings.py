@@ -110,7 +110,9 @@ def test_limits_that_only_the_start_gives(
 
 def test_the_refusal_names_parameter_and_bound(arm: gd.GearedModel) -> None:
     given = values(arm, safety__command_rate=0.0)
-    with pytest.raises(ParameterError, match="allows any, and while the node runs it is") as error:
+    with pytest.raises(
+        ParameterError, match="is not limited, and while the node runs it must be"
+    ) as error:
         refuse_wider_than_start(given, values(arm), arm)
     assert error.value.place == "safety.command_rate"
     assert "restart the node" in error.value.remedy
@@ -129,14 +131,14 @@ def test_the_refusal_names_parameter_and_bound(arm: gd.GearedModel) -> None:
         ("safety.recovery_time", None, 0.0, False),
         ("safety.recovery_time", 0.0, 0.0, True),
         ("safety.recovery_time", None, 5.0, True),
-        ("safety.blind_time", None, 1e6, False),  # the arm would coast
-        ("safety.blind_time", None, 0.0, False),  # no braking at all
-        ("safety.blind_time", 0.0, 0.1, True),
-        ("safety.blind_end", None, "zero", False),
-        ("safety.blind_end", "zero", "zero", True),
-        ("safety.blind_end", "zero", "gravity", True),
+        ("safety.open_loop_time", None, 1e6, False),  # the arm would coast
+        ("safety.open_loop_time", None, 0.0, False),  # no braking at all
+        ("safety.open_loop_time", 0.0, 0.1, True),
+        ("safety.open_loop_end", None, "zero", False),
+        ("safety.open_loop_end", "zero", "zero", True),
+        ("safety.open_loop_end", "zero", "gravity", True),
         ("safety.on_time_jump", None, "zero", False),
-        ("safety.on_time_jump", None, "ramp_down", True),
+        ("safety.on_time_jump", None, "ramp_to_gravity", True),
         ("on_deactivate", None, "zero", False),
         ("annotate.beyond_limits", None, "warn", False),
         ("annotate.beyond_limits", "warn", "warn", True),

@@ -66,7 +66,7 @@ def test_if_it_lasts_the_state_becomes_stale(
     for t in np.arange(0.105, 0.4, 0.01):
         command = moving.failing(float(t), float(t), DEFECT)
     assert moving.decision is not None
-    assert moving.decision.mode is Mode.BLIND
+    assert moving.decision.mode is Mode.OPEN_LOOP
     np.testing.assert_allclose(command, gd.gravity_forces(model, REST), atol=1e-9)
 
 

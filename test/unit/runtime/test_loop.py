@@ -121,7 +121,7 @@ def test_nan_is_never_sent_and_never_kept(model: gd.GearedModel) -> None:
         assert np.isfinite(command).all()
     assert loop.counters.nan == 40
     assert loop.decision is not None
-    assert loop.decision.mode is Mode.BLIND
+    assert loop.decision.mode is Mode.OPEN_LOOP
 
 
 def test_a_law_that_fails_holds_the_arm(
@@ -165,7 +165,7 @@ def test_silence_holds_by_gravity_and_counts_no_missing_reference(model: gd.Gear
 
 def test_a_refused_trajectory_leaves_the_reference(model: gd.GearedModel) -> None:
     loop = FeedforwardLoop(made(model))
-    with pytest.raises(TrajectoryError, match="no joint state yet"):
+    with pytest.raises(TrajectoryError, match="no joint state has been received"):
         loop.accept(path(model), 0.0, 0.0)
     run(loop, 0.0, 0.05)
     loop.accept(path(model), 0.05, 0.05)

@@ -58,7 +58,7 @@ def test_forces_beyond_all_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(effort, gd.inverse_dynamics(control.model, q, v, a), rtol=1e-12)
     lost = SimpleNamespace(torque=np.full((5, 3), np.inf))
     monkeypatch.setattr(annotation, "feedforward", lambda *_: lost)
-    with pytest.raises(TrajectoryError, match="needs forces beyond all numbers; use SI units"):
+    with pytest.raises(TrajectoryError, match="needs forces that overflow; use SI units"):
         annotation.looked_at(made, control.setting, np.linspace(0.0, 1.0, 5))
 
 

@@ -57,8 +57,8 @@ CASES: dict[str, tuple[Callable[[], object], str, str]] = {
         "does not support link-side sensors",
     ),
     "hold of less than three periods": (
-        lambda: ready(update_rate=100.0, hold=0.0299),
-        "hold",
+        lambda: ready(update_rate=100.0, max_extrapolation=0.0299),
+        "max_extrapolation",
         "less than 3 periods",
     ),
     "currents without constants": (
@@ -90,7 +90,7 @@ def test_refused(case: str) -> None:
 
 
 def test_settings_at_the_border() -> None:
-    assert ready(update_rate=100.0, hold=0.03).hold == 0.03
+    assert ready(update_rate=100.0, max_extrapolation=0.03).hold == 0.03
     assert signs(np.array([1.0, -1.0]), "s.{}", ["a", "b"]).tolist() == [1.0, -1.0]
     expected = [[1.0, 2.0, 3.0], [2.0, 4.0, 5.0], [3.0, 5.0, 6.0]]
     assert tensor(inertia=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).tolist() == expected

@@ -98,7 +98,7 @@ def test_limits_replace_the_urdfs(model: gd.GearedModel) -> None:
         ("joint_3__max_position", 2.7, "allows 2.6"),
         ("joint_2__min_position", -1.3, "allows -1.2"),
         ("joint_2__min_position", -math.inf, "allows -1.2"),
-        ("joint_1__max_effort", math.inf, "corrected in the URDF or in the drivetrain file"),
+        ("joint_1__max_effort", math.inf, "correct it in the URDF or in the drivetrain file"),
     ],
 )
 def test_no_parameter_widens_a_limit(

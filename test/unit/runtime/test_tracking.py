@@ -58,11 +58,11 @@ def test_of_joints_that_slide() -> None:
 def test_a_jtc_without_tolerance_is_named_and_what_was_said_is_not() -> None:
     model = elbow()
     (line,) = untracked(values(model, JTC | {ONE: 0.0}), model)
-    assert "joint_1, joint_3 stop nothing" in line
+    assert "no position error of joint_1, joint_3 stops" in line
     assert not untracked(values(model, CLOSED | {ONE: 0.0}), model)
 
 
 def test_a_negative_one_is_refused() -> None:
     model = elbow()
-    with pytest.raises(ParameterError, match=r"joint_2.trajectory: is -1; give a tolerance"):
+    with pytest.raises(ParameterError, match=r"joint_2.trajectory: is -1; set a tolerance"):
         tracking_of(values(model, {ONE: -1.0}), model)

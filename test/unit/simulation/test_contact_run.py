@@ -282,11 +282,11 @@ def test_random_arms_on_a_floor_and_a_wall(seed: int, e: float, friction: float)
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "function that may be left": (
+    "unilateral constraint by a function": (
         lambda: contact.simulate(
             ARM, contact.Constraint(lambda q, t: q[0], bilateral=False), Q, V, TIMES
         ),
-        "give a Surface",
+        "use a Surface",
     ),
     "inside": (lambda: contact.simulate(ARM, wall(1e-3), Q, V, TIMES), "tolerance"),
     "times": (lambda: contact.simulate(ARM, wall(), Q, V, [0.0]), "times"),

@@ -132,4 +132,4 @@ def test_a_recording_too_short_for_a_motion(
     real = MotionReader.motions
     monkeypatch.setattr(MotionReader, "motions", lambda *given: real(*given)._replace(motions=[]))
     assert main(["coupling", URDF, DRIVE, "--bag", bag]) == 2
-    assert "has no stretch of motion" in capsys.readouterr().err
+    assert "contains no gap-free interval of motion" in capsys.readouterr().err

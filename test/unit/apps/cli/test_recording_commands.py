@@ -310,7 +310,10 @@ def test_identify_finds_drive_gains_and_writes_them(
     [
         ([], "needs efforts of motors, not joint_torque"),
         (["--effort", "motor_current"], "--loaded"),
-        (["--effort", "motor_current", "--gains", "1", "1", "1"], "are to be found"),
+        (
+            ["--effort", "motor_current", "--gains", "1", "1", "1"],
+            "is given with --identify-drive-gains",
+        ),
         (["--effort", "motor_current", "--loaded", "BAG"], "--known-load: is not given"),
         (["--effort", "motor_current", "--loaded", "BAG", "--load-link", "base_link"],
          "--load-link: 'base_link' is fixed to the root"),
@@ -354,7 +357,7 @@ def test_the_robot_may_come_from_the_bag(
     assert main(["analyze", str(whole), *words]) == 2  # the bag already exists
     assert "already exists" in capsys.readouterr().err
     assert main(["analyze", str(whole), str(whole), *words]) == 2
-    assert "one place for 2 bags" in capsys.readouterr().err
+    assert "one file for 2 recordings" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

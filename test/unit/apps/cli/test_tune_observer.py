@@ -84,7 +84,7 @@ REMEDIES = {
     "too large": (judged(1.1001), ": not consistent; the innovations are as white", "careful"),
     "too small": (
         judged(0.8999),
-        ": consistent; careful: the noise of the encoders is less",
+        ": consistent; the encoder noise is smaller than",
         "white as",
     ),
     "at the lower border": (judged(0.9), ": consistent; 4321", "careful"),

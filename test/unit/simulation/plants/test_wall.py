@@ -128,7 +128,7 @@ def test_a_wall_can_be_taken_away(arm: gd.GearedModel, engine: str) -> None:
     plant.attach_payload(1.0, link="tool")  # builds its bodies again
     assert not plant.walled
     free = gd.simulation.Plant(arm, command="effort", engine="equations")
-    with pytest.raises(ArrayError, match=r"wall: is not there to be moved; build the plant"):
+    with pytest.raises(ArrayError, match=r"wall: does not exist in this plant; build the plant"):
         free.walled = True
 
 
@@ -151,7 +151,7 @@ def test_a_wall_that_there_cannot_be(changes: dict[str, Any], words: str) -> Non
 def test_a_wall_that_moves_or_pulls_is_refused() -> None:
     for options in ({"bilateral": True}, {"velocity": (0, 0, 1)}):
         surface = gd.contact.Surface("tool", (0, 0, 0), (0, 0, 1), **options)
-        with pytest.raises(ArrayError, match="a plant's wall stands; leave bilateral"):
+        with pytest.raises(ArrayError, match="only pushes and stands still; leave out bilateral"):
             gd.simulation.Wall(surface)
 
 
