@@ -32,7 +32,7 @@ def read_trajectory(path: str | os.PathLike[str]) -> dict[str, Any]:
     mapping(data, place, KEYS)
     points = data.get("points")
     if not isinstance(points, list):
-        raise DescriptionError(place_in(place, "points"), "are no list", EXPECTED)
+        raise DescriptionError(place_in(place, "points"), "are not a list", EXPECTED)
     names = data.get("joint_names")
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise DescriptionError(place_in(place, "joint_names"), "are not a list of names", EXPECTED)

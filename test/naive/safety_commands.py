@@ -109,7 +109,7 @@ class Commands:
     def unseen(self, now: float, model: Any) -> list[float]:
         """A steady stop by the model from where the arm was, then gravity."""
         v, length, t = self.v, self.rules.open_loop_time, now - self.since
-        moves = model.nominal is not None and size(v) > self.rules.hold_velocity and length > 0.0
+        moves = model.open_loop is not None and size(v) > self.rules.hold_velocity and length > 0.0
         if self.posture is None:
             self.static, self.refreshed = self.called(model, self.q, None, None), now
             self.posture = self.q

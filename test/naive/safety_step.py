@@ -87,7 +87,7 @@ class Twin(Commands):
     # -- the cycle -------------------------------------------------------------------------------
 
     def cycle(self, seen: Any, wanted: Any, model: Any) -> Answer:
-        """One cycle; ``model`` has ``fallback``, ``nominal``, ``brake``, each may be None."""
+        """One cycle; ``model`` has ``fallback``, ``open_loop``, ``brake``, each may be None."""
         rules, now = self.rules, seen.now
         back = self.now is not None and now < self.now
         found = {"TIME_JUMP"} if back or self.clock_jumped(seen) else set()

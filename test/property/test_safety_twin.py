@@ -29,14 +29,14 @@ NUMBERS = Numbers(
     longest=0.25, short=1 / 32, long=1 / 8, rest=1 / 8, step=1 / 128,
 )  # fmt: skip
 CONSTANTS = {
-    "detection": {
-        "REFRESH": "refresh", "LONGEST_STEP": "rate_span", "ARRIVAL": "arrival", "SLACK": "slack",
-    },
+    "detection": {"ARRIVAL": "arrival", "SLACK": "slack"},
     "commands": {
         "REFRESH": "refresh", "DWELL": "dwell", "LONGEST": "longest", "LONGEST_STEP": "rate_span",
         "SOFT": "soft", "SHORT": "short", "LONG": "long", "REST": "rest", "STEP": "step",
     },
-    "step": {"LONGEST_STEP": "rate_span"},
+    "step": {
+        "REFRESH": "refresh", "LONGEST_STEP": "rate_span", "ARRIVAL": "arrival", "SLACK": "slack",
+    },
 }  # fmt: skip
 FROZEN = "f7c3cd43d2c520f737c8e879a5a409e5d3e73720b239a6a954e1013fc50c2cbb"  # of decisions
 # The digest has the names and texts of its time, so that it still shows that nothing else changed.

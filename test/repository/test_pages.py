@@ -95,7 +95,7 @@ def test_data_can_be_read(page: str) -> None:
 def test_nine_of_ten_blocks_run() -> None:
     blocks = [block for page in PAGES for block in pages.read(page) if block.language != "text"]
     left = [f"{block.place}: {block.reason}: {block.why}" for block in blocks if block.reason]
-    assert len(left) <= (1 - SHARE) * len(blocks), "\n".join(left)
+    assert len(left) <= (1 - SHARE) * len(blocks) + 1e-9, "\n".join(left)
 
 
 BROKEN = """<!-- robot: the arm -->

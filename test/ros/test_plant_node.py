@@ -139,7 +139,7 @@ def test_a_voltage_plant_refuses_other_commands(rig: PlantRig) -> None:
     rig.graph.wait_for_subscribers(rig.named)
     for names, label, numbers, said in (
         (motors, "motor_torque", [1.0] * 6, "is of kind motor_torque, and this plant takes"),
-        (JOINTS, "", [1.0] * 3, "this plant takes motor_voltage of the motors"),
+        (JOINTS, "", [1.0] * 3, "send motor_voltage for the motors"),
         (motors, "", [1.0] * 5, "has 5 numbers for 6 names"),
         (motors, "", [1.0, float("nan"), 0.0, 0.0, 0.0, 0.0], "not finite for motor_2"),
     ):

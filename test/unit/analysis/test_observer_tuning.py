@@ -218,7 +218,7 @@ def test_the_command(
     assert ("encoder_noise" in second) is (inertia == 1.0)
     assert ("no noise is proposed" in second) is (inertia > 1.0)
     assert ("at lag" in first.split("NIS")[1]) is (inertia > 1.0)
-    assert ("careful" in first) is (noise == 20.0 * NOISE)
+    assert ("too large deviations" in first) is (noise == 20.0 * NOISE)
 
 
 def test_angles_within_one_turn_and_samples_sent_twice_are_replayed_as_they_were() -> None:

@@ -108,7 +108,7 @@ def test_a_solver_that_finds_none_is_told(monkeypatch: pytest.MonkeyPatch) -> No
 
     found = found_with(0.02)
     monkeypatch.setattr(clarabel, "DefaultSettings", hurried)
-    with pytest.raises(ModelError, match=r"can have \(MaxIterations\); record a longer"):
+    with pytest.raises(ModelError, match=r"were found \(MaxIterations\); record a longer"):
         again(found, -found.x)
 
 

@@ -259,7 +259,7 @@ def test_a_loop_that_grows_slowly_grows() -> None:
         gains = control.gains_from_modes(plant, Q, fraction)
         poles = control.closed_loop_poles(plant, gains, Q, feedback="joint")
         assert 0.0 < poles.real.max()
-        with pytest.raises(ModelError, match="grows with"):
+        with pytest.raises(ModelError, match=r"is unstable \(growth"):
             control.gains_from_modes(plant, Q, fraction, feedback="joint")
     assert poles.real.max() > 1e-6
 

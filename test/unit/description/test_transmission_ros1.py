@@ -108,7 +108,7 @@ NOTED = [
     ("joint_2", "joint_9", ("transmission 't'/joint 'joint_9'", "there is no such joint")),
     ('<actuator name="m">', '<actuator name="n"/><actuator name="m">', ("has 1 <actuator>",)),
     ("<offset>0.2</offset>", "<mechanicalReduction>5</mechanicalReduction>",
-     ("joint 'joint_2'", "<mechanicalReduction> 5 is not used", "inside <actuator>")),
+     ("joint 'joint_2'", "<mechanicalReduction> 5 is not used", "move it into <actuator>")),
     ("</actuator>", "</actuator><mechanicalReduction>7</mechanicalReduction>",
      ("<mechanicalReduction> 7 below <transmission> is not used",)),
 ]  # fmt: skip

@@ -68,7 +68,7 @@ TORQUES: dict[str, tuple[dict[str, Any], list[str]]] = {
 POSTURES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "q's length": ({"q": np.zeros(4)}, ["q", "(4,)", "(3,)"]),
     "NaN in q": ({"q": NAN}, ["q", "NaN"]),
-    "no posture": ({"q": np.zeros((0, 3))}, ["q", "no posture"]),
+    "no posture": ({"q": np.zeros((0, 3))}, ["q", "no position"]),
     "coupling": ({"model": ELBOW.with_coupling("diagonal")}, ["coupling", "with_coupling"]),
 }
 CASES = [

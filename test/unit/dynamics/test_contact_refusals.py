@@ -115,7 +115,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: contact.constrained_dynamics(
             planar(), contact.Environment(wall(), 1.0, mass=1.0, tool_stiffness=1.0), Q, V, TAU
         ),
-        "depth: is needed",
+        "depth: is missing",
     ),
     "depth of nothing": (
         lambda: contact.constrained_dynamics(planar(), wall(), Q, V, TAU, depth=[[0.0, 0.0]]),

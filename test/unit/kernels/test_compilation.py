@@ -275,7 +275,7 @@ def test_the_layout_of_arrays_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> N
     for name in ("DTYPE", "KIND"):
         with monkeypatch.context() as patch:
             patch.setattr(memory, name, getattr(memory, name) + 8)
-            with pytest.raises(RuntimeError, match="lie in memory in another way"):
+            with pytest.raises(RuntimeError, match="have another memory layout"):
                 look()
 
 

@@ -106,7 +106,7 @@ def test_observers_are_values_that_can_be_sent_to_another_process(kind: str) -> 
 @pytest.mark.parametrize("kind", KINDS)
 def test_gains_and_what_makes_them_are_not_given_at_once(kind: str) -> None:
     gains = MAKERS[kind](arm(), resolution=TURN).gains
-    with pytest.raises(gd.GearedDynamicsError, match="gains: are given, and resolution beside"):
+    with pytest.raises(gd.GearedDynamicsError, match="gains: are given in addition to resolution"):
         MAKERS[kind](arm(), gains=gains, resolution=TURN)
 
 

@@ -129,7 +129,13 @@ def test_recordings_that_fail_are_told_in_printable_text(
     monkeypatch.setattr(analyze, "analyze_one", raising)
     given: Any = type("Arguments", (), {})()
     vars(given).update(
-        samples=False, bag=False, output=None, output_bag=None, json=False, recordings=["a", "b"]
+        samples=False,
+        bag=False,
+        output=None,
+        output_bag=None,
+        json=False,
+        force=False,
+        recordings=["a", "b"],
     )
     assert analyze.run(given) == analyze.SOME_FAILED
     shown = capsys.readouterr().err

@@ -149,7 +149,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], dict[str, Any], list[str]]] = {
     "infinite point": (through, GOOD_POINTS, {"points": [[0], [np.inf], [1]]}, ["points", "inf"]),
     "degree": (Spline, GOOD_SPLINE, {"degree": 1.0}, ["degree", "1.0"]),
     "knots": (Spline, GOOD_SPLINE, {"knots": KNOTS[1:]}, ["knots", "4 times", "5"]),
-    "falling": (Spline, GOOD_SPLINE, {"knots": [0, 0, 2, 1, 1]}, ["knots", "rise"]),
+    "falling": (Spline, GOOD_SPLINE, {"knots": [0, 0, 2, 1, 1]}, ["knots", "not decrease"]),
     "not clamped": (Spline, GOOD_SPLINE, {"knots": [0, 0.1, 0.5, 1, 1]}, ["knots", "equal"]),
     "knot at the end": (Spline, GOOD_SPLINE, {"knots": [0, 0, 0, 1, 1]}, ["knots", "equal"]),
     "few": (Spline, GOOD_SPLINE, {"coefficients": [[0.0]]}, ["coefficients", "at least 2"]),
