@@ -176,8 +176,6 @@ def joint_table(model: GearedModel) -> Table:
 def wheel_table(model: GearedModel) -> Table:
     """Wheels with carriers, axes and spins."""
     table = numeric_table("wheel", "carried by", "axis there", "J\n[kg m^2]", "mass\n[kg]", "spin")
-    for column in (table.columns[1], table.columns[-1]):  # names
-        column.no_wrap, column.overflow = False, "fold"
     drives = model.records.drivetrain
     riders = dict(drives.riders) if isinstance(drives, ResolvedDrivetrain) else {}
     orbiting = orbits(drives)

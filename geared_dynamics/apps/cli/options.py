@@ -264,6 +264,9 @@ def fit(table: Table, most: int) -> int:
     lines = [[printable(line) for x in cells for line in x.splitlines()] for cells in columns]
     wide = [max(map(cell_len, column), default=0) for column in lines]
     words = [max(map(cell_len, " ".join(column).split()), default=0) for column in lines]
+    for column, word in zip(table.columns, words, strict=True):
+        if word > LONG:  # no number is
+            column.no_wrap, column.overflow = False, "fold"
     least = [
         full if column.no_wrap else min(word, LONG)
         for column, full, word in zip(table.columns, wide, words, strict=True)
