@@ -60,7 +60,7 @@ unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(TESTS) || { test $$? = 1 && \
 	    echo "## what failed, alone" && $(PYTEST) --last-failed --lfnf none --again -x $(TESTS); }
 
-validate: $(VENV)/.installed ## long proofs: the tests with forty times as many random examples, and the marked ones
+validate: $(VENV)/.installed ## long proofs: the tests with fifty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
 
 fuzz: $(VENV)/.installed ## hostile input for everything that takes some; ONLY=recordings MINUTES=10 SEED=5
@@ -94,22 +94,18 @@ format: $(VENV)/.installed ## let ruff fix what it can
 # -- a second environment with NumPy 1.26 -----------------------------------------------------
 
 OLD = .venv-numpy1
-# The equations and what they are read from; what is built on them takes the same arrays, and as long again.
-EQUATIONS = $(addprefix test/,smoke $(addprefix unit/,description model trajectory dynamics)) \
-    --ignore-glob='*contact*' --ignore-glob='*elastic*' --ignore-glob='*flat*'
-UNUSED = contact constrained observer control_law slopes elastic_motor drive_terms rotor_friction # kernels
-.PHONY: numpy1-installed numpy1-compiled colcon-installed # what takes long before their tests
+# Models and their equations; what is built on them takes the same arrays, and ten times as long.
+EQUATIONS = $(addprefix test/,smoke $(addprefix unit/,model \
+    $(addprefix dynamics/test_,terms.py elimination.py transmission.py packing.py)))
+.PHONY: numpy1-installed colcon-installed # what takes long before their tests
 
 ifeq ($(HAS_NUMPY1),1)
 numpy1-installed: $(OLD)/.installed
 
-numpy1-compiled: $(OLD)/.installed
-	$(OLD)/bin/python tools/compile_kernels.py --without $(UNUSED)
-
-numpy1: numpy1-compiled ## the tests of the mathematics with NumPy 1.26
+numpy1: $(OLD)/.installed ## the tests of models and their equations with NumPy 1.26
 	HYPOTHESIS_PROFILE=brief $(OLD)/bin/python -m pytest -rsxXR --tb=short -n auto $(or $(TESTS),$(EQUATIONS))
 else
-numpy1-installed numpy1-compiled:
+numpy1-installed:
 
 numpy1:
 	@echo "left out: NumPy 1.26 has no wheels for Python $(PYTHON_VERSION)"

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SLOW = {"line_on_a_plane", "planetary_arm"}  # more than 10 s of a processor
 
 
 def test_there_are_examples() -> None:
@@ -33,7 +34,11 @@ def run(arguments: list[str], folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(e, marks=[pytest.mark.validate] * (e.stem in SLOW)) for e in EXAMPLES],
+    ids=lambda path: path.stem,
+)
 def test_example_runs(example: Path, tmp_path: Path) -> None:
     if "import casadi" in example.read_text("utf-8"):
         pytest.importorskip("casadi")

@@ -147,6 +147,7 @@ def test_every_kernel_is_called_somewhere(tool: Any) -> None:
         assert len(tool.choice.test_files(ROOT, path)) > 4, source
 
 
+@pytest.mark.validate
 def test_small_project(tmp_path: Path) -> None:
     """Killed by the test that executes the line, survived, not reached, endless, equivalent."""
     files = {
