@@ -95,8 +95,7 @@ format: $(VENV)/.installed ## let ruff fix what it can
 
 OLD = .venv-numpy1
 # Models and their equations; what is built on them takes the same arrays, and ten times as long.
-EQUATIONS = $(addprefix test/,smoke $(addprefix unit/,model \
-    $(addprefix dynamics/test_,terms.py elimination.py transmission.py packing.py)))
+EQUATIONS = $(addprefix test/,smoke $(addprefix unit/,model $(addprefix dynamics/test_,terms.py transmission.py)))
 .PHONY: numpy1-installed colcon-installed # what takes long before their tests
 
 ifeq ($(HAS_NUMPY1),1)

@@ -11,7 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-SLOW = {"line_on_a_plane", "planetary_arm"}  # more than 10 s of a processor
+SLOW = {  # more than 3 s of a processor
+    "driven_arm_volts", "elastic_observer", "identify_tx40", "line_on_a_plane",
+    "payload_and_locked_joints", "planetary_arm", "stiffness_of_a_kr300", "torque_of_a_kr300",
+}  # fmt: skip
 
 
 def test_there_are_examples() -> None:

@@ -25,6 +25,7 @@ def test_without_control_msgs_there_is_a_line_and_no_action(rig: Rig) -> None:
     rig.until_active()
     assert process.output.count("control_msgs is not installed") == 1
     # Of the node: clients of another module's test, in the same process, count without it.
+    rig.graph.wait_for_node("feedforward_node")
     found = rig.graph.node.get_service_names_and_types_by_node("feedforward_node", "/")
     names = {name for name, _ in found}
     assert f"{rig.node}/emergency_stop" in names

@@ -58,6 +58,7 @@ class Springs:
         values["safety.state_timeout"] = 0.5
         self.node = self.start("feedforward_node", values, ["-r", "joint_states:=motor_states"])
         self.until(lambda: "holding: no reference" in self.node.output, "the node")
+        self.graph.state(NODE)  # so that its services are found before it moves
         self.move(GOAL)
 
     def move(self, goal: list[float]) -> None:
@@ -66,6 +67,10 @@ class Springs:
         self.graph.wait_for_subscribers(self.goals)
         self.goals.publish(trajectory(self.model.joint_names, [(1.0, goal, still, still)]))
         self.until(lambda: self.speed > 1.0, "speed")
+        self.mark()
+
+    def mark(self) -> None:
+        """Measure ways from here."""
         self.fast, self.begin = self.speed, self.angle
 
     def until(self, condition: Callable[[], Any], what: str) -> None:
@@ -106,6 +111,8 @@ def test_exits_in_motion(graph: Graph, processes: Processes, side: str) -> None:
     request = ChangeState.Request()
     request.transition.id = 4
     future = client.call_async(request)
+    arm.until(lambda: "braking" in arm.node.output, "braking")
+    arm.mark()  # not what it went while the request was on its way
     arm.until(future.done, "the answer to deactivate")
     assert future.result().success
     arm.rests()

@@ -79,6 +79,7 @@ def test_the_policy_has_the_form_that_sros2_reads(name: str, path: str) -> None:
 
 def used(graph: Graph, name: str = "feedforward_node") -> dict[str, set[str]]:
     """Full names that the running node uses."""
+    graph.wait_for_node(name)
     node, who = graph.node, (name, "/")
     return {
         "publish": {name for name, _ in node.get_publisher_names_and_types_by_node(*who)},

@@ -155,6 +155,10 @@ class Graph:
 
     # -- services ----------------------------------------------------------------------------
 
+    def wait_for_node(self, name: str) -> None:
+        """Wait until the node's own list has a node: later than its services, at times."""
+        self.until(lambda: name in self.node.get_node_names(), f"the node {name}")
+
     def client(self, name: str, kind: Any) -> Any:
         """Return the client of a service, which may not be there yet."""
         if name not in self._clients:
