@@ -60,7 +60,7 @@ unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(PYTEST) -n $(WORKERS) --dist worksteal $(TESTS) || { test $$? = 1 && \
 	    echo "## what failed, alone" && $(PYTEST) --last-failed --lfnf none --again -x $(TESTS); }
 
-validate: $(VENV)/.installed ## long proofs: the tests with fifty times as many random examples, and the marked ones
+validate: $(VENV)/.installed ## long proofs: the tests with sixty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)
 
 fuzz: $(VENV)/.installed ## hostile input for everything that takes some; ONLY=recordings MINUTES=10 SEED=5
@@ -95,7 +95,7 @@ format: $(VENV)/.installed ## let ruff fix what it can
 
 OLD = .venv-numpy1
 # Models and their equations; what is built on them takes the same arrays, and ten times as long.
-EQUATIONS = $(addprefix test/,smoke $(addprefix unit/,model $(addprefix dynamics/test_,terms.py transmission.py)))
+EQUATIONS = $(addprefix test/,smoke $(addprefix unit/,model dynamics/test_terms.py))
 .PHONY: numpy1-installed colcon-installed # what takes long before their tests
 
 ifeq ($(HAS_NUMPY1),1)

@@ -44,7 +44,7 @@ else:
         "ci",
         derandomize=True,
         deadline=None,
-        max_examples=20,
+        max_examples=16,
         print_blob=True,
         suppress_health_check=slow,
     )
