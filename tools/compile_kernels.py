@@ -1,11 +1,10 @@
 """Compile all kernels for the tests, as ``geared-dynamics warm-up`` does.
 
-    python tools/compile_kernels.py [--without WORD ...] [--share]
+    python tools/compile_kernels.py [--share]
 
 The tests' own processes would each compile what they need, all of them the same. What is
-compiled already is read from the cache that ``test/conftest.py`` names. Kernels with one of the
-words in their names are left out. With ``--share`` the compiled code is copied beside the sources,
-where programs look for it that are started by a user.
+compiled already is read from the cache that ``test/conftest.py`` names. With ``--share`` the
+compiled code is copied beside the sources, where programs look for it that a user starts.
 """
 
 from __future__ import annotations
@@ -30,11 +29,9 @@ def main() -> None:
     from geared_dynamics.apps.cli.warm_up import compiled
 
     parser = argparse.ArgumentParser()
-    parser.add_argument("--without", nargs="*", default=[], metavar="WORD")
     parser.add_argument("--share", action="store_true")
     given = parser.parse_args()
-    words = given.without
-    names = [name for name in kernels.KERNELS if not any(word in name for word in words)]
+    names = list(kernels.KERNELS)
     print(f"{sum(1 for _ in compiled(names))} kernels compiled or found")
     if given.share:
         share([getattr(kernels, name) for name in names])
