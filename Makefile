@@ -66,10 +66,10 @@ validate: $(VENV)/.installed ## long proofs: the tests with sixty times as many 
 fuzz: $(VENV)/.installed ## hostile input for everything that takes some; ONLY=recordings MINUTES=10 SEED=5
 	PYTHONPATH=test $(BIN)/python -m fuzz --minutes $(or $(MINUTES),5) $(if $(SEED),--seed $(SEED)) $(ONLY)
 
-docs: $(VENV)/.docs ## the site, into docs/_build/html; warnings are errors, no network is needed
+docs: $(VENV)/.installed ## the site, into docs/_build/html; warnings are errors, no network is needed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-docs-full: $(VENV)/.docs ## the site with what the examples print and draw, and all blocks of the pages run
+docs-full: $(VENV)/.installed ## the site with what the examples print and draw, and all blocks of the pages run
 	GALLERY=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(PYTEST) -m "validate or not validate" test/repository/test_pages.py
 
@@ -132,11 +132,7 @@ colcon: .venv-colcon/.installed ## build with colcon, run the smoke tests on the
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
-	$(BIN)/python tools/install.py tools --optional robots analysis sim ros demo
-	touch $@
-
-$(VENV)/.docs: $(VENV)/.installed
-	$(BIN)/python tools/install.py docs
+	$(BIN)/python tools/install.py tools docs --optional robots analysis sim ros demo
 	touch $@
 
 # What the demo needs and no more, or what is installed already.

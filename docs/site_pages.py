@@ -6,9 +6,9 @@ import ast
 import inspect
 import os
 import re
-import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -37,8 +37,9 @@ ENTRY = re.compile(r"^( *\*{0,2}[\w, *.]+?)(?: (\([^)]*\)))?:(.*)$")
 
 def write(folder: Path, *, run: bool) -> None:
     """Write all generated pages; ``run`` also runs the examples."""
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "examples").mkdir(parents=True)
+    before = {path for path in folder.rglob("*") if path.is_file()}
+    begin = time.time_ns() - 10**9  # files are stamped by a coarser clock
+    (folder / "examples").mkdir(parents=True, exist_ok=True)
     names = [write_space(folder, name, space) for name, space in SPACES.items()]
     (folder / "functions.rst").write_text(index("Functions and classes", names), "utf-8")
     scripts = sorted((ROOT / "examples").glob("*.py"))
@@ -46,6 +47,9 @@ def write(folder: Path, *, run: bool) -> None:
     (folder / "examples.rst").write_text(
         index("Examples", [f"examples/{p}" for p in pages]), "utf-8"
     )
+    for path in before:  # a test may be looking at the folders: these stay
+        if path.stat().st_mtime_ns < begin:
+            path.unlink()
 
 
 def index(title: str, names: list[str]) -> str:
@@ -77,7 +81,7 @@ def write_example(folder: Path, script: Path, run: bool) -> str:
     lines = [escaped(title), "=" * (2 * len(title)), "", escaped(rest).strip(), ""]
     if run:
         figures = folder / script.stem
-        figures.mkdir()
+        figures.mkdir(exist_ok=True)
         printed = output(script, figures).replace(f"{figures}{os.sep}", "")
         lines += [".. code-block:: text", "", *(f"   {line}" for line in printed.splitlines()), ""]
         for figure in sorted([*figures.glob("*.png"), *figures.glob("*.svg")]):

@@ -70,7 +70,8 @@ class Plant:
         self.z = np.concatenate([at_rest(self.model, rigid), np.zeros(self.width)])
         self.start = self.A.T @ self.z[: self.width]
         weight = gd.gravity_forces(self.model, self.z[:n])
-        self.tau_m = np.linalg.pinv(self.model.structure_matrix) @ weight
+        self.inverse = np.linalg.pinv(self.model.structure_matrix)
+        self.tau_m = self.inverse @ weight
         self.push = np.zeros(n)
         self.time = 0.0
 
@@ -105,8 +106,7 @@ class Plant:
             goal = self.start + swing * np.array([1.0, 0.8, 0.6]) * np.sin(6.0 * self.time) ** 2
             n = self.model.n
             weight = gd.gravity_forces(self.model, self.z[:n])
-            hold = np.linalg.pinv(self.model.structure_matrix) @ weight
-            tau_m = drive(self.model, self.z, goal) + hold
+            tau_m = drive(self.model, self.z, goal) + self.inverse @ weight
         self.tau_m = np.asarray(tau_m)
         self.z = moved(self.model, self.z, self.tau_m, self.push, dt=dt, parts=2)
         self.time += dt
