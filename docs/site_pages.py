@@ -44,9 +44,7 @@ def write(folder: Path, *, run: bool) -> None:
     (folder / "functions.rst").write_text(index("Functions and classes", names), "utf-8")
     scripts = sorted((ROOT / "examples").glob("*.py"))
     pages = [write_example(folder / "examples", script, run) for script in scripts]
-    (folder / "examples.rst").write_text(
-        index("Examples", [f"examples/{p}" for p in pages]), "utf-8"
-    )
+    (folder / "examples.rst").write_text(gallery(folder, pages), "utf-8")
     for path in before:  # a test may be looking at the folders: these stay
         if path.stat().st_mtime_ns < begin:
             path.unlink()
@@ -56,6 +54,31 @@ def index(title: str, names: list[str]) -> str:
     """A page that lists others."""
     rows = "\n".join(f"   {name}" for name in names)
     return f"{title}\n{'=' * len(title)}\n\n.. toctree::\n   :maxdepth: 1\n\n{rows}\n"
+
+
+def gallery(folder: Path, names: list[str]) -> str:
+    """The page of the examples: those that draw with their first figure, then the others."""
+    figures = {name: drawn(folder / "examples" / name)[:1] for name in names}
+    names = sorted(names, key=lambda name: not figures[name])
+    tiles = []
+    for name in names:
+        tiles += [f":doc:`examples/{name}`", ""]
+        for figure in figures[name]:
+            place = f"examples/{name}/{figure.name}"
+            tiles += [f".. image:: {place}", f"   :target: examples/{name}.html", "   :width: 420"]
+            tiles += [f"   :alt: {name}", ""]
+    head = index("Examples", [f"examples/{name}" for name in names])
+    head = head.replace("   :maxdepth: 1\n", "   :maxdepth: 1\n   :hidden:\n")
+    said = (
+        "Each example is a program in ``examples/`` that runs as it stands; an argument names the "
+        "folder for its figures. ``make docs-full`` runs all of them and shows what they draw."
+    )
+    return f"{head}\n{said}\n\n" + "\n".join(tiles)
+
+
+def drawn(folder: Path) -> list[Path]:
+    """The figures of an example."""
+    return sorted([*folder.glob("*.png"), *folder.glob("*.svg")])
 
 
 def write_space(folder: Path, name: str, space: ModuleType) -> str:
@@ -84,7 +107,7 @@ def write_example(folder: Path, script: Path, run: bool) -> str:
         figures.mkdir(exist_ok=True)
         printed = output(script, figures).replace(f"{figures}{os.sep}", "")
         lines += [".. code-block:: text", "", *(f"   {line}" for line in printed.splitlines()), ""]
-        for figure in sorted([*figures.glob("*.png"), *figures.glob("*.svg")]):
+        for figure in drawn(figures):
             lines += [f".. image:: {script.stem}/{figure.name}", ""]
     lines += [
         f"``examples/{script.name}``",
