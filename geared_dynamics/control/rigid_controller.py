@@ -277,7 +277,7 @@ def controller(
     choice("friction_rate", "velocity", friction_rate, get_args(Rate))
     if gains is None and law in CLOSED:
         remedy = "give gd.control.gains_from_bandwidth(...)"
-        raise ArrayError("gains", f"are missing for {law}", remedy)
+        raise ArrayError("gains", f"are missing; the law {law!r} needs them", remedy)
     if gains is not None and not isinstance(gains, Gains):
         raise ArrayError("gains", f"are a {type(gains).__name__}", "give a gd.control.Gains")
     if law == "computed_torque" and gains is not None and gains.kind != "acceleration":

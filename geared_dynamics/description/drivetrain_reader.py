@@ -62,7 +62,7 @@ def _check_spins(record: DrivetrainRecord) -> None:
                 place_in(record.source, spin.place),
                 f"wheel {spin.wheel!r} is determined twice, by {fixed_by[spin.wheel]} and "
                 f"{spin.place}",
-                "keep one of them; a wheel that follows several joints takes 'coefficients'",
+                "keep one of them; if several joints turn the wheel, give it 'coefficients'",
             )
         fixed_by[spin.wheel] = spin.place
     free = [wheel.name for wheel in record.wheels if wheel.name not in fixed_by]
@@ -70,7 +70,7 @@ def _check_spins(record: DrivetrainRecord) -> None:
         kind = "wheel" if len(free) == 1 else "wheels"
         raise DescriptionError(
             place_in(record.source, "spins"),
-            f"no spin fixes {kind} {', '.join(repr(name) for name in free)}",
+            f"no entry determines the spin of {kind} {', '.join(repr(name) for name in free)}",
             f"add {{wheel: {free[0]}, joint: ..., ratio: ...}}",
         )
 
@@ -213,7 +213,7 @@ def _finding_and_remedy(error: Any) -> tuple[str, str]:
     if error.validator == "exclusiveMinimum":
         return f"{value:g} is not above {limit}", f"write a number > {limit}"
     if error.validator == "not":
-        return "zero ties nothing", "write a number other than 0, or leave the entry out"
+        return "is zero, which connects nothing", "write another number, or remove the entry"
     if error.validator == "minLength":
         return "the name is empty", "write a name"
     return "the mapping is empty", "write a key, or leave it out"

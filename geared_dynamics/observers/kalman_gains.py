@@ -311,11 +311,11 @@ def positive(
     name: str, value: ArrayLike, width: int, *, zero: bool = False, below: float = np.inf
 ) -> Array:
     """Positive finite numbers (width,), of one or of all; smaller than ``below``."""
-    remedy = f"give one positive number, or {width}"
+    remedy = f"give one positive number, or {width} of them"
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
-        raise ArrayError(name, "is not a number, or not one for each", remedy) from None
+        raise ArrayError(name, f"is neither one number nor {width}", remedy) from None
     good = (array < below) & ((array >= 0.0) if zero else (array > 0.0))
     if not good.all():
         limit = f" below {below:.4g}" if below < np.inf else ""
@@ -330,8 +330,8 @@ def optional(name: str, value: ArrayLike | None, width: int) -> Array:
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
-        remedy = f"give one positive number, or {width}, NaN for joints without"
-        raise ArrayError(name, "is not a number, or not one for each", remedy) from None
+        remedy = f"give one positive number, or {width} of them; NaN for a joint without sensor"
+        raise ArrayError(name, f"is neither one number nor {width}", remedy) from None
     array[np.isnan(array)] = np.inf
     if not np.all(array > 0.0):
         raise ArrayError(name, "is not above zero", "give a standard deviation, or NaN")

@@ -92,7 +92,7 @@ BAD = [
     ("{wheel: rotor_2, coef", "{wheel: rotor_1, coef", DescriptionError,
      "spins[1]", "'rotor_1' is determined twice, by spins[0] and spins[1]", "keep one"),
     ("  - {wheel: rotor_1, joint: joint_1, ratio: 100}\n", "", DescriptionError,
-     "spins", "no spin fixes wheel 'rotor_1'", "add {wheel: rotor_1"),
+     "spins", "no entry determines the spin of wheel 'rotor_1'", "add {wheel: rotor_1"),
     ("  motor_1: {wheel: rotor_1}", "  motor_1: {wheel: rotor_9}", UnknownNameError,
      "motors.motor_1.wheel", "no wheel 'rotor_9'", "valid: rotor_1, rotor_2"),
     ("motor_2: {wheel: rotor_2}", "motor_2: {wheel: rotor_1}", DescriptionError,
