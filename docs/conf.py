@@ -51,4 +51,5 @@ def setup(app: object) -> None:
     site_pages.write(HERE / "_generated", run=os.environ.get("GALLERY") == "1")
     app.connect("autodoc-process-docstring", site_pages.plain, priority=400)  # type: ignore[attr-defined]
     app.connect("autodoc-skip-member", site_pages.left_out)  # type: ignore[attr-defined]
+    app.connect("source-read", site_pages.titled)  # type: ignore[attr-defined]
     app.connect("html-page-context", site_pages.breakable)  # type: ignore[attr-defined]

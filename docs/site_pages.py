@@ -151,6 +151,14 @@ def escaped_line(line: str) -> str:
     return "".join(p if p.startswith("``") else SPECIAL.sub(r"\\\1", p) for p in parts)
 
 
+NAMED = re.compile(r"\[[a-z_/]+\.md\]\(([\w./]+\.md(?:#[\w-]+)?)\)")
+
+
+def titled(app: object, name: str, source: list[str]) -> None:
+    """Let a link that shows the name of a file show the title of that page."""
+    source[0] = NAMED.sub(r"[](\1)", source[0])
+
+
 LITERAL = re.compile(r'(?<=<span class="pre">)[^<]+')
 
 

@@ -17,6 +17,9 @@ from ros_harness.domain import own_domain
 HAS_ROS = importlib.util.find_spec("rclpy") is not None
 PAGES = pages.page_names()
 SHARE = 0.9  # of the blocks that run
+LONG = {  # pages with a shell block of 20 s or more: these run in `make docs-full`
+    "docs/demo.md", "docs/latency.md", "docs/tutorials/first_hours.md",
+}  # fmt: skip
 ANALYSIS = pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
 
@@ -65,8 +68,14 @@ def test_python_runs(page: str, folder: Path) -> None:
             )
 
 
-@pytest.mark.validate
-@pytest.mark.parametrize("page", [page for page in PAGES if has(page, "bash")])
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.validate] * (page in LONG))
+        for page in PAGES
+        if has(page, "bash")
+    ],
+)
 def test_shell_runs(page: str, folder: Path, tmp_path: Path) -> None:
     if "ros2 run" in "".join(b.text for b in pages.read(page)) and not HAS_ROS:
         pytest.skip("rclpy is not installed (the extra 'ros', or a ROS 2 system)")
