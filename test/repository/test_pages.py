@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,6 +15,7 @@ from lxml import etree
 import pages
 from ros_harness import ros_environment
 from ros_harness.domain import own_domain
+from ros_harness.processes import watch_the_clock
 
 HAS_ROS = importlib.util.find_spec("rclpy") is not None
 PAGES = pages.page_names()
@@ -68,28 +71,54 @@ def test_python_runs(page: str, folder: Path) -> None:
             )
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
+def shells(nodes: bool) -> list[Any]:
+    """The pages with shell blocks that are run, those that start nodes or the others."""
+    return [
         pytest.param(page, marks=[pytest.mark.validate] * (page in LONG))
         for page in PAGES
-        if has(page, "bash")
-    ],
-)
-def test_shell_runs(page: str, folder: Path, tmp_path: Path) -> None:
-    if "ros2 run" in "".join(b.text for b in pages.read(page)) and not HAS_ROS:
-        pytest.skip("rclpy is not installed (the extra 'ros', or a ROS 2 system)")
-    if any(b.language == "bash" and " view " in b.text and not b.reason for b in pages.read(page)):
-        pytest.importorskip("viser", reason="needs geared_dynamics[view]")
+        if has(page, "bash") and nodes == any("ros2 " in b.text for b in runnable(page))
+    ]
+
+
+def runnable(page: str) -> list[pages.Block]:
+    """The shell blocks of a page that are run."""
+    return [b for b in pages.read(page) if b.language == "bash" and not b.reason]
+
+
+def type_blocks(page: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run the blocks of a page in their order and compare what the shell prints."""
     names: dict[str, object] = {"__name__": page}
+    for block, shown in pages.outputs(pages.read(page)):
+        if block.language == "python" and not block.reason:
+            pages.run_python(block, names)  # what it writes, the next block may read
+        if block.language == "bash" and not block.reason:
+            printed = pages.run_bash(block, folder, environment)
+            assert not pages.differ(printed, shown or ""), block.place
+
+
+@pytest.mark.parametrize("page", shells(nodes=False))
+def test_shell_runs(page: str, folder: Path) -> None:
+    if any(" view " in block.text for block in runnable(page)):
+        pytest.importorskip("viser", reason="needs geared_dynamics[view]")
+    type_blocks(page, folder, {})
+
+
+@pytest.fixture
+def ros_domain() -> Iterator[int]:
+    """A ROS domain of a page's own, for nodes that run when something is due.
+
+    By this name a test between processes gets its second try (``conftest.py``).
+    """
     with own_domain() as domain:
-        environment = ros_environment(domain, tmp_path / "log")
-        for block, shown in pages.outputs(pages.read(page)):
-            if block.language == "python" and not block.reason:
-                pages.run_python(block, names)  # what it writes, the next block may read
-            if block.language == "bash" and not block.reason:
-                printed = pages.run_bash(block, folder, environment)
-                assert not pages.differ(printed, shown or ""), block.place
+        watch_the_clock()
+        yield domain
+        watch_the_clock(False)
+
+
+@pytest.mark.skipif(not HAS_ROS, reason="rclpy is not installed (the extra 'ros', or ROS 2)")
+@pytest.mark.parametrize("page", shells(nodes=True))
+def test_nodes_run(page: str, folder: Path, ros_domain: int, tmp_path: Path) -> None:
+    type_blocks(page, folder, ros_environment(ros_domain, tmp_path / "log"))
 
 
 @pytest.mark.parametrize("page", PAGES)
