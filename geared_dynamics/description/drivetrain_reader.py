@@ -213,7 +213,7 @@ def _finding_and_remedy(error: Any) -> tuple[str, str]:
     if error.validator == "exclusiveMinimum":
         return f"{value:g} is not above {limit}", f"write a number > {limit}"
     if error.validator == "not":
-        return "is zero, which connects nothing", "write another number, or remove the entry"
+        return "is zero, which connects nothing", "write a number other than 0, or remove it"
     if error.validator == "minLength":
         return "the name is empty", "write a name"
     return "the mapping is empty", "write a key, or leave it out"
