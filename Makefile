@@ -69,7 +69,7 @@ fuzz: $(VENV)/.installed ## hostile input for everything that takes some; ONLY=r
 docs: $(VENV)/.installed ## the site, into docs/_build/html; warnings are errors, no network is needed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-docs-full: $(VENV)/.installed ## the site with what the examples print and draw, and all blocks of the pages run
+docs-full: $(VENV)/.docs ## the site with what the examples print and draw, and all blocks of the pages run
 	GALLERY=1 $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(PYTEST) -m "validate or not validate" test/repository/test_pages.py
 
@@ -133,6 +133,11 @@ colcon: .venv-colcon/.installed ## build with colcon, run the smoke tests on the
 
 $(VENV)/.installed: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
 	$(BIN)/python tools/install.py tools docs --optional robots analysis sim ros demo
+	touch $@
+
+# What the examples need besides.
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python tools/install.py casadi
 	touch $@
 
 # What the demo needs and no more, or what is installed already.
