@@ -59,7 +59,7 @@ EMERGENCY_STOP
     ros/test_feedforward_safety: test_emergency_stop_and_release
 ENDING
     ros/test_exits: test_a_signal_in_motion
-## What the graph can do
+## Faults from the ROS graph
 `joint_states` cut short
     ros/test_unforeseen: test_a_damaged_joint_state_is_a_bad_state
     ros/test_unforeseen: test_the_observer_meets_damaged_messages_and_defects
