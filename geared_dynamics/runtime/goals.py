@@ -64,7 +64,7 @@ DROPPED = Ending("aborted", INVALID_GOAL, "The node has dropped the trajectory."
 
 
 class PathBounds(NamedTuple):
-    """Path tolerances as a cycle reads them: joint's index, tolerance, whether it is continuous."""
+    """Path tolerances as a cycle reads them: joint's index, limit, whether it is continuous."""
 
     position: tuple[tuple[int, float, bool], ...]
     velocity: tuple[tuple[int, float, bool], ...]
