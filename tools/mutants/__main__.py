@@ -51,12 +51,18 @@ class Laboratory:
         self.log = folder / "log"
         self.records: dict[Path, Record] = {}
 
-    def record(self, test: Path, sources: set[str]) -> Record | None:
-        """What a test file executes of some sources, None where it fails unchanged."""
-        package = self.tree / "geared_dynamics"
+    def kept(self, test: Path, sources: set[str]) -> Record | None:
+        """What is recorded of a test file, None where it is nothing or of other sources."""
         path = RECORDS / record_name(self.tree, test)
         found = self.records.get(test) or read(path)
-        if found is None or not found.knows(package, sources):
+        known = found is not None and found.knows(self.tree / "geared_dynamics", sources)
+        return found if known else None
+
+    def record(self, test: Path, sources: set[str]) -> Record | None:
+        """What a test file executes of some sources, None where it fails unchanged."""
+        path = RECORDS / record_name(self.tree, test)
+        found = self.kept(test, sources)
+        if found is None:
             for old in RECORDS.glob(f"{path.name.rpartition('-')[0]}-*"):
                 old.unlink()
             print(f"recording {test}", flush=True)
@@ -76,44 +82,84 @@ class Laboratory:
         return Outcome(mutant, what, by, time.monotonic() - begin)
 
     def run(self, mutant: Mutant) -> tuple[str, str]:
-        """What becomes of a mutant, and by which test."""
-        first, whole, length = self.tests(mutant)
+        """What becomes of a mutant, and by which test.
+
+        Test files that are recorded come first, all together; the others are recorded one after
+        the other, and only as long as the mutant lives.
+        """
+        spans = self.spans(mutant)
+        sources = {file for file, *_ in spans}
+        files = test_files(self.tree, mutant.path)
+        known = [file for file in files if self.kept(file, sources) is not None]
+        groups = [known, *([file] for file in self.nearest(mutant, files) if file not in known)]
+        begun: set[str] = set()
+        whole: list[tuple[float, str]] = []
+        for group in groups:
+            found, noticing = self.tests(group, spans, sources)
+            whole += noticing
+            begun |= set(found)
+            if ended := self.attempt(mutant, found, whole):
+                return ended
         if not whole:
             return "unreached", "no test executes it"
+        # The tests of a file that share a fixture or an import with those that execute the line.
+        rest = [test for _, test in sorted(whole)]
+        skipped = [option for test in sorted(begun) for option in ("--deselect", test)]
+        return self.attempt(mutant, rest + skipped, whole) or (
+            "survived",
+            f"{len(whole)} test files pass",
+        )
+
+    def attempt(
+        self, mutant: Mutant, tests: list[str], whole: list[tuple[float, str]]
+    ) -> tuple[str, str] | None:
+        """Run some tests with a mutant in place: how it ended, None where they pass."""
+        if not tests:
+            return None
         file = self.tree / mutant.path
         text = file.read_text("utf-8")
         file.write_text(mutant.applied(text), "utf-8")
-        limit = LIMIT + 3.0 * length + COMPILATION * (room(mutant.path) == "kernels")
+        limit = LIMIT + 3.0 * sum(s for s, _ in whole)
+        limit += COMPILATION * (room(mutant.path) == "kernels")
         try:
-            for tests in filter(None, (first, whole)):
-                work = partial(tested, self.tree, tests)
-                status = forked(work, self.tree, self.log, limit)
-                if status is None:
-                    return "timeout", ""
-                if status:
-                    return "killed", failures(self.log)
+            status = forked(partial(tested, self.tree, tests), self.tree, self.log, limit)
         finally:
             file.write_text(text, "utf-8")
-        return "survived", f"{len(whole)} test files pass"
+        if status is None:
+            return "timeout", ""
+        return ("killed", failures(self.log)) if status else None
 
-    def tests(self, mutant: Mutant) -> tuple[list[str], list[str], float]:
-        """The tests that execute a mutant, the files that may notice it, their time [s]."""
-        name = mutant.path.partition("/")[2]
-        spans = [(name, mutant.line, mutant.last)]
+    def spans(self, mutant: Mutant) -> list[tuple[str, int, int]]:
+        """Lines of the package that a test must execute to notice a mutant."""
+        found = [(mutant.path.partition("/")[2], mutant.line, mutant.last)]
         if room(mutant.path) == "kernels":
-            spans += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
+            found += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
+        return found
+
+    def nearest(self, mutant: Mutant, files: list[Path]) -> list[Path]:
+        """Test files, those first whose name or text has the name of the mutant's source."""
+        stem = Path(mutant.path).stem
+
+        def far(file: Path) -> tuple[bool, bool]:
+            return stem not in file.stem, stem not in (self.tree / file).read_text("utf-8")
+
+        return sorted(files, key=far)
+
+    def tests(
+        self, files: list[Path], spans: list[tuple[str, int, int]], sources: set[str]
+    ) -> tuple[list[str], list[tuple[float, str]]]:
+        """The tests of some files that execute some lines; the files that may notice, times."""
         first: list[tuple[float, str]] = []
         whole: list[tuple[float, str]] = []
-        for test in test_files(self.tree, mutant.path):
-            record = self.record(test, {file for file, *_ in spans})
+        for test in files:
+            record = self.record(test, sources)
             if record is None:
                 continue
             found = {t for span in spans for t in record.of(*span)}
             if found:
                 whole.append((sum(record.seconds.values()), str(test)))
             first += [(record.seconds.get(t, 0.0), t) for t in found - {SHARED}]
-        chosen = [test for _, test in sorted(first)]
-        return chosen, [test for _, test in sorted(whole)], sum(s for s, _ in whole)
+        return [test for _, test in sorted(first)], whole
 
     def silent(self, path: str) -> list[int]:
         """Lines of a source with a ``raise`` that none of its tests executes."""
