@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -50,6 +52,7 @@ class Laboratory:
         self.tree = prepare(ROOT, folder)
         self.log = folder / "log"
         self.records: dict[Path, Record] = {}
+        self.sound: set[str] = set()  # tests that pass as they are
 
     def kept(self, test: Path, sources: set[str]) -> Record | None:
         """What is recorded of a test file, None where it is nothing or of other sources."""
@@ -84,34 +87,33 @@ class Laboratory:
     def run(self, mutant: Mutant) -> tuple[str, str]:
         """What becomes of a mutant, and by which test.
 
-        Test files that are recorded come first, all together; the others are recorded one after
-        the other, and only as long as the mutant lives.
+        First the tests that are known to execute it, then the whole files that name its source;
+        the others are recorded one after the other, and only as long as the mutant lives.
         """
         spans = self.spans(mutant)
         sources = {file for file, *_ in spans}
         files = test_files(self.tree, mutant.path)
         known = [file for file in files if self.kept(file, sources) is not None]
-        groups = [known, *([file] for file in self.nearest(mutant, files) if file not in known)]
-        begun: set[str] = set()
-        whole: list[tuple[float, str]] = []
-        for group in groups:
-            found, noticing = self.tests(group, spans, sources)
-            whole += noticing
-            begun |= set(found)
-            if ended := self.attempt(mutant, found, whole):
-                return ended
-        if not whole:
+        near = [file for file in self.near(mutant, files) if file not in known]
+        begun, whole = self.tests(known, spans, sources)
+        ended = self.attempt(mutant, begun, whole) or self.attempt(mutant, near, [(300.0, "")])
+        for file in files:
+            if ended is None and file not in [*known, *near]:
+                found, noticing = self.tests([file], spans, sources)
+                ended = self.attempt(mutant, found, noticing)
+                begun, whole = begun + found, whole + noticing
+        if ended is not None:
+            return ended
+        if not whole and not near:
             return "unreached", "no test executes it"
         # The tests of a file that share a fixture or an import with those that execute the line.
         rest = [test for _, test in sorted(whole)]
-        skipped = [option for test in sorted(begun) for option in ("--deselect", test)]
-        return self.attempt(mutant, rest + skipped, whole) or (
-            "survived",
-            f"{len(whole)} test files pass",
-        )
+        skipped = [option for test in begun for option in ("--deselect", test)]
+        passed = "survived", f"{len(whole) + len(near)} test files pass"
+        return (self.attempt(mutant, rest + skipped, whole) if rest else None) or passed
 
     def attempt(
-        self, mutant: Mutant, tests: list[str], whole: list[tuple[float, str]]
+        self, mutant: Mutant, tests: Sequence[str | Path], whole: list[tuple[float, str]]
     ) -> tuple[str, str] | None:
         """Run some tests with a mutant in place: how it ended, None where they pass."""
         if not tests:
@@ -121,13 +123,24 @@ class Laboratory:
         file.write_text(mutant.applied(text), "utf-8")
         limit = LIMIT + 3.0 * sum(s for s, _ in whole)
         limit += COMPILATION * (room(mutant.path) == "kernels")
+        work = partial(tested, self.tree, list(map(str, tests)))
         try:
-            status = forked(partial(tested, self.tree, tests), self.tree, self.log, limit)
+            status = forked(work, self.tree, self.log, limit)
         finally:
             file.write_text(text, "utf-8")
         if status is None:
             return "timeout", ""
-        return ("killed", failures(self.log)) if status else None
+        if not status:
+            return None
+        by = failures(self.log)
+        if isinstance(tests[0], Path):  # what nobody has recorded may fail without any mutant
+            failed = by.partition(" ")[2].partition(" - ")[0]
+            if failed not in self.sound:
+                alone = partial(tested, self.tree, [failed])
+                if forked(alone, self.tree, self.log, limit):
+                    sys.exit(f"tests fail without any mutant: {by}")
+                self.sound.add(failed)
+        return "killed", by
 
     def spans(self, mutant: Mutant) -> list[tuple[str, int, int]]:
         """Lines of the package that a test must execute to notice a mutant."""
@@ -136,14 +149,14 @@ class Laboratory:
             found += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
         return found
 
-    def nearest(self, mutant: Mutant, files: list[Path]) -> list[Path]:
-        """Test files, those first whose name or text has the name of the mutant's source."""
+    def near(self, mutant: Mutant, files: list[Path]) -> list[Path]:
+        """Test files that import a mutant's source by its name, those named after it first."""
         stem = Path(mutant.path).stem
-
-        def far(file: Path) -> tuple[bool, bool]:
-            return stem not in file.stem, stem not in (self.tree / file).read_text("utf-8")
-
-        return sorted(files, key=far)
+        names = re.compile(rf"^ *(?:from|import) .*\b{stem}\b", re.MULTILINE)
+        if room(mutant.path) == "kernels" or stem == "__init__":
+            return []
+        found = [f for f in files if names.search((self.tree / f).read_text("utf-8"))]
+        return sorted(found, key=lambda file: stem not in file.stem)
 
     def tests(
         self, files: list[Path], spans: list[tuple[str, int, int]], sources: set[str]
