@@ -134,12 +134,12 @@ class Laboratory:
             return None
         by = failures(self.log)
         if isinstance(tests[0], Path):  # what nobody has recorded may fail without any mutant
-            failed = by.partition(" ")[2].partition(" - ")[0]
-            if failed not in self.sound:
-                alone = partial(tested, self.tree, [failed])
-                if forked(alone, self.tree, self.log, limit):
+            named = by.startswith(("FAILED", "ERROR"))  # a crash names none
+            failed = [by.partition(" ")[2].partition(" - ")[0]] if named else list(map(str, tests))
+            if not self.sound.issuperset(failed):
+                if forked(partial(tested, self.tree, failed), self.tree, self.log, limit):
                     sys.exit(f"tests fail without any mutant: {by}")
-                self.sound.add(failed)
+                self.sound.update(failed)
         return "killed", by
 
     def spans(self, mutant: Mutant) -> list[tuple[str, int, int]]:
