@@ -247,7 +247,8 @@ class KalmanObserver(ModelObserver[KalmanState]):
         deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
         moved = shown - gains.rows @ state.mean
         value = y - gains.offsets
-        before = health
+        first = 2 * sizes.coordinates
+        before = health._replace(pull=limits.carried @ state.mean[first : first + sizes.n])
         health, used = screened(before, limits, value, shown, moved, deviation, dt)
         if Fault.STUCK in health.faults and gains.stiction.size:
             wider = astray(gains, factor) * (before.silent == 0.0)  # what was stuck stays so
