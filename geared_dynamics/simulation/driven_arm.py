@@ -251,7 +251,9 @@ def elastic_step(
         jacobian = plant.jacobian(y, given)
         try:
             end, error = rosenbrock_step(lambda z: plant.rates(z, given), jacobian, y, dt)
-        except np.linalg.LinAlgError:  # a motion that grows as exp(t / (GAMMA dt))
+        # A motion that grows as exp(t / (GAMMA dt)), or states within the step beyond all numbers
+        # (the jacobian has accepted the one that was given): how they fail depends on rounding.
+        except (np.linalg.LinAlgError, ArrayError):
             end = error = np.full_like(y, np.nan)
     if not np.all(np.isfinite(end)):
         raise ArrayError("dt", f"of {dt} s is too long: the state overflows", "use a smaller step")

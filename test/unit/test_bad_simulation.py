@@ -116,6 +116,7 @@ TABLE: dict[str, tuple[Callable[[], Any], list[str]]] = {
         lambda: step(MODEL, GOOD._replace(theta=np.full(3, 1e50)), 1e-6, external=U + 1e100),
         ["dt", "of 1e-06 s is too long: the state overflows", "smaller step"],
     ),
+    "absurd velocity": (lambda: step(MODEL, GOOD._replace(v=np.full(3, 1e200)), 1e-6), ["v: is"]),
     "absurd step": (lambda: step(MODEL, GOOD, 1e-3, torque=np.full(3, 1e300)), ["overflow"]),
 }
 
