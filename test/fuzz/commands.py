@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
-from fuzz.files import URDF
+from fuzz.files import URDF, folder
 from geared_dynamics.apps.cli.main import EXIT_ERROR, main
 from geared_dynamics.errors import GearedDynamicsError
 
@@ -24,6 +25,16 @@ COMMANDS = (
 
 class RefusedError(GearedDynamicsError):
     """A command that ended with the code of a wrong input."""
+
+
+@cache
+def prepare() -> None:
+    """Import what the commands need, before the time of a case counts."""
+    path = folder() / "case_elbow.urdf"
+    path.write_bytes((URDF / "elbow.urdf").read_bytes())
+    for words in COMMANDS:
+        with contextlib.redirect_stdout(io.StringIO()):
+            main([*(word.replace("@", str(path.parent)) for word in words), str(path)])
 
 
 def no_number(word: str) -> None:

@@ -19,6 +19,12 @@ def call(seed: int) -> bytes:
     return seed_alone(seed)
 
 
+def command(seed: int) -> bytes:
+    """A mutated description; libraries are loaded before the time of a case counts."""
+    commands.prepare()
+    return COMMANDS.case(seed)
+
+
 def run_messages(case: bytes) -> str:
     """``joint_states.run``; messages are imported when test/ros has said how they are checked."""
     from fuzz import joint_states
@@ -35,7 +41,7 @@ FUZZERS = {
     "arrays": Fuzzer(call, calls.run),
     "descriptions": Fuzzer(DESCRIPTIONS.case, DESCRIPTIONS.run),
     "begun": Fuzzer(BEGUN.case, BEGUN.run),
-    "commands": Fuzzer(COMMANDS.case, COMMANDS.run),
+    "commands": Fuzzer(command, COMMANDS.run),
     "trajectories": Fuzzer(TRAJECTORIES.case, TRAJECTORIES.run),
     "histories": Fuzzer(seed_alone, histories.run),
 }
