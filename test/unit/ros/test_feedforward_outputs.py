@@ -119,7 +119,7 @@ def test_in_silence_the_loop_gets_both_clocks(monkeypatch: pytest.MonkeyPatch) -
         zero=5_000_000_000,
         reporter=SimpleNamespace(report=lambda _: None),
         action=SimpleNamespace(judge=lambda *times: looked.append(times), watch=lambda: None),
-        references=SimpleNamespace(work=None),
+        references=SimpleNamespace(work=None, take_waiting=lambda: None),
         surroundings=SimpleNamespace(report_changes=lambda _: None),
         send=lambda _: None,
     )
