@@ -174,6 +174,10 @@ class Relay:
     def _on_result(self, entry: Relayed, future: Any) -> None:
         """Pass status and result on."""
         answer = future.result()
+        if answer.status == GoalStatus.STATUS_UNKNOWN:
+            # A controller that has started again answers for the one before, with an empty result.
+            self._give_up(entry, "is gone: the one in its place does not know the goal")
+            return
         status = STATUS.get(answer.status, "aborted")
         found = answer.result
         if status == "canceled" and not entry.cancelled:

@@ -73,3 +73,21 @@ def test_the_relay_passes_on_what_there_is(kind: type[Older]) -> None:
     relay._on_feedback(entry, SimpleNamespace(feedback=message))
     assert sent == [message]
     assert getattr(message, "index", 1) == 1, "of the points that the client has given"
+
+
+def test_a_goal_that_the_controller_no_longer_knows_is_aborted_with_a_code() -> None:
+    """A controller that has started again answers with an empty result: code 0, success."""
+    from action_msgs.msg import GoalStatus
+
+    ended: list[Any] = []
+    entry: Any = SimpleNamespace(handle="handle", theirs=None, cancelled=False)
+    relay = Relay.__new__(Relay)
+    relay.name, relay._under_way = "/arm/follow_joint_trajectory", [entry]
+    relay._finish = lambda handle, ending, result: ended.append((handle, ending, result))
+    empty = SimpleNamespace(error_code=0, error_string="")
+    answer = SimpleNamespace(status=GoalStatus.STATUS_UNKNOWN, result=empty)
+    relay._on_result(entry, SimpleNamespace(result=lambda: answer))
+    handle, ending, result = ended[0]
+    assert (handle, ending.status, ending.code, result) == ("handle", "aborted", -1, None)
+    assert "is gone" in ending.text
+    assert relay._under_way == []
