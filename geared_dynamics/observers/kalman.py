@@ -172,7 +172,7 @@ class KalmanObserver(ModelObserver[KalmanState]):
         gains, sizes = self.gains, self.gains.sizes
         y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
         if not np.all(np.isfinite(y[: sizes.motors])):
-            raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
+            raise ArrayError("motor_angle", "is missing", "start when all encoders have readings")
         x = at_rest(self.arm.model, y[: sizes.motors])
         link = y[sizes.motors : sizes.motors + sizes.n]
         x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])

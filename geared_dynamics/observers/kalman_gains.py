@@ -306,7 +306,7 @@ def positive(
     name: str, value: ArrayLike, width: int, *, zero: bool = False, below: float = np.inf
 ) -> Array:
     """Positive finite numbers (width,), of one or of all; smaller than ``below``."""
-    remedy = f"give one positive number, or {width}"
+    remedy = f"give one positive number for all, or a list of {width}"
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
@@ -325,7 +325,7 @@ def optional(name: str, value: ArrayLike | None, width: int) -> Array:
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
-        remedy = f"give one positive number, or {width}, NaN for joints without"
+        remedy = f"give one positive number, or a list of {width} with NaN for joints without"
         raise ArrayError(name, "is not a number, or not one for each", remedy) from None
     array[np.isnan(array)] = np.inf
     if not np.all(array > 0.0):
