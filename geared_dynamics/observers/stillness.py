@@ -3,7 +3,7 @@ r"""Whether an encoder that shows the same for long can be that of a rotor that 
 A rotor that stands within its friction bridges twice its level, no more: if its motors' torques
 \tau change by more, in terms of the acceleration G \tau that they give it, then either a force on
 its link changed by the same amount in the same time, or the rotor moves and its encoder does not
-say so. With unknown forces on all links no reading excludes the former. Against it speaks
+say so. With unknown forces on all links no reading excludes the former. It is improbable, though:
 
 - that the force would have to know the torque: the estimate of it, p = G B^+ d carried back to
   the rotor, changes as the torque does, though the model expects no change of it;
