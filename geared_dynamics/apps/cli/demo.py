@@ -11,14 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
-from geared_dynamics.apps.cli.options import (
-    add_force_option,
-    numeric_table,
-    open_console,
-    print_table,
-    say_replaced,
-)
+from geared_dynamics.apps.cli.options import add_force_option, open_console, say_replaced
 from geared_dynamics.apps.cli.recording_options import provenance
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.apps.demo_figures import Outcome, outcomes, read, saturation
 from geared_dynamics.apps.demo_plan import (
     ELASTIC_WAYS,

@@ -42,9 +42,7 @@ from geared_dynamics.apps.cli.options import (
     add_force_option,
     load_robot,
     locked_joints,
-    numeric_table,
     open_console,
-    print_table,
     read_urdf_file,
     say_replaced,
 )
@@ -66,6 +64,7 @@ from geared_dynamics.apps.cli.recording_options import (
     show_payload_frame,
     with_payload,
 )
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel

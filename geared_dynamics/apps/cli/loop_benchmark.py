@@ -10,7 +10,8 @@ from pathlib import Path
 from rich.table import Table
 
 import geared_dynamics as gd
-from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.cli.options import open_console
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.apps.latency_run import (
     Measured,
     Options,
