@@ -114,7 +114,12 @@ def error_table(result: CrossCheck) -> Table:
     table = numeric_table("quantity", "worst rel. error", "at state", "")
     for quantity in result.quantities:
         mark = "ok" if quantity.passed else "FAILS"
-        table.add_row(quantity.name, f"{quantity.error:.1e}", str(quantity.state), mark)
+        table.add_row(
+            quantity.name,
+            f"{quantity.error:.1e}" if quantity.error else "0",
+            str(quantity.state),
+            mark,
+        )
     return table
 
 

@@ -51,16 +51,23 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the files, the choice of joints and gravity."""
-    for name, metavar, text in (
-        ("robot", "ROBOT.urdf", "the robot's URDF file"),
-        ("drivetrain", "DRIVE.yaml", "its drivetrain file (optional)"),
-    ):
+METAVARS = {"robot": "ROBOT.urdf", "drivetrain": "DRIVE.yaml"}
+
+
+def add_files(parser: argparse.ArgumentParser, **texts: str) -> None:
+    """Add files that may be given by their position or by an option, each with its help."""
+    for name, text in texts.items():
+        metavar = METAVARS[name]
         parser.add_argument(name, metavar=metavar, nargs="?", action=Once, help=text)
         parser.add_argument(
             f"--{name}", dest=name, metavar=metavar, action=Once, help="the same, as an option"
         )
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files, the choice of joints and gravity."""
+    robot, drivetrain = "the robot's URDF file", "its drivetrain file (optional)"
+    add_files(parser, robot=robot, drivetrain=drivetrain)
     parser.add_argument(
         "--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params> (optional)"
     )
@@ -90,10 +97,15 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
-    """Read the robot's file, once: a pipe gives its text only one time."""
+def require_robot(args: argparse.Namespace) -> None:
+    """Refuse a command line without a robot."""
     if args.robot is None:
         raise GearedDynamicsError("ROBOT.urdf", "is missing", "give the URDF file of the robot")
+
+
+def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
+    """Read the robot's file, once: a pipe gives its text only one time."""
+    require_robot(args)
     return NamedBytes.of_file(args.robot, "URDF file", SIZE_LIMIT)
 
 
