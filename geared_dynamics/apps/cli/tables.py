@@ -15,7 +15,7 @@ from geared_dynamics.errors import printable
 
 # Letters of a name from which on it may be broken: names are whole while the table fits, and
 # in ever shorter parts where it does not.
-WHOLE, SHORTEST = 24, 12
+WHOLE, SHORTEST = 24, 8
 FRAME = 2  # between columns, and at the edges
 PARTS = re.compile(r"[^_./-]*[_./-]?")
 NAME = re.compile(r"[^\W\d_]{2}")  # two letters: no number has them but inf and nan

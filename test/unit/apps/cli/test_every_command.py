@@ -132,6 +132,12 @@ def faults_of(text: str) -> list[str]:
     return found
 
 
+def wide_tables(text: str, width: int) -> list[str]:
+    """Tables that a terminal of this width would break."""
+    rules = [line for line in text.splitlines() if RULE.match(line)]
+    return [f"a table of {len(line)} columns" for line in rules if len(line) > width]
+
+
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_it_prints(
@@ -169,6 +175,8 @@ def test_what_it_prints(
             validate(json.loads(out))
         else:
             problems += faults_of(out)
+            if output != "pipe":
+                problems += wide_tables(out, int(output))
             lost = [joint for joint in arm.model.joint_names if joint not in out]
             problems += [f"{lost} not named"] if lost and command in LISTING else []
         missed += [f"{output}: {problem}" for problem in problems]
@@ -181,3 +189,5 @@ def test_faults_are_seen() -> None:
     assert faults_of(table.format(" [N m]")) == []
     assert faults_of(table.format("")) != []
     assert faults_of("shoul\u2026") != []
+    assert wide_tables("\u2500" * 81, 80) != []
+    assert wide_tables("\u2500" * 80, 80) == []
