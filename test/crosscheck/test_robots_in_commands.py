@@ -37,7 +37,8 @@ THEIRS = [
     "xarm7.urdf",
     "z1.urdf",
 ]
-WEIGHTLESS = ("kr300", "tx40")  # links without inertia but their rotors', no case for MuJoCo
+# Links without inertia but their rotors', or with one that no body has: no case for MuJoCo.
+BODILESS = ("kr300", "tx40", "panda.urdf", "so101.urdf")
 NEEDED = {"check": "pinocchio", "view": "viser"}
 
 pytestmark = [
@@ -118,8 +119,9 @@ def named(name: str, out: Path) -> list[str]:
 
 def middle(model: gd.GearedModel) -> np.ndarray:
     """Between the limits of position, 0 where there are none."""
-    half = 0.5 * (model.limits.lower + model.limits.upper)
-    return np.where(np.isfinite(half), half, 0.0)
+    limits = model.limits
+    known = np.isfinite(limits.lower) & np.isfinite(limits.upper)
+    return 0.5 * (np.where(known, limits.lower, 0.0) + np.where(known, limits.upper, 0.0))
 
 
 @pytest.mark.validate
@@ -146,8 +148,10 @@ def test_named_arms_are_analyzed_and_identified(
     assert answered(["analyze", str(bag), *files, "--output", out], capsys) == ""
     assert main(["analyze", str(bag), *files, "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["recordings"]
+    # Filters round the steps of friction; a joint that rubs changes its direction 2 to 10 times.
+    share = 0.01 if model.knowledge.friction == "none" else 0.05
     for joint in found["joints"]:
-        assert joint["residual"]["complete"] <= 0.01 * joint["measured"] + 1e-6
+        assert joint["residual"]["complete"] <= share * joint["measured"] + 1e-6
     assert answered(["identify", str(bag), *files, "--output", out, "--json"], capsys) == ""
 
 
@@ -160,17 +164,18 @@ def test_named_arms_move_in_the_plant(name: str, engine: str, tmp_path: Path) ->
         pytest.importorskip("mujoco")
     model = gd.load_model(*named(name, tmp_path))
     settings = gd.simulation.PlantSettings(friction=False, end_stops=False, timestep=2e-4)
-    weightless = engine == "mujoco" and name in WEIGHTLESS
+    refuses = engine == "mujoco" and name in BODILESS
     refused = pytest.raises(gd.GearedDynamicsError, match=r"mass|inertia")
-    with refused if weightless else nullcontext():
+    with refused if refuses else nullcontext():
         plant = gd.simulation.Plant(
             model, command="joint_torque", engine=engine, settings=settings
         )
-    if weightless:
+    if refuses:
         return
     q = middle(model) + 0.3
-    held = gd.gravity_forces(model, q)
-    expected = gd.forward_dynamics(model, q, np.zeros(model.n), np.zeros(model.n))
+    balancers = gd.balancer_forces(model, q)
+    held = gd.gravity_forces(model, q) - balancers
+    expected = gd.forward_dynamics(model, q, np.zeros(model.n), balancers)
     for torque, rates in ((held, 0 * expected), (0 * held, expected)):
         plant.reset(q)
         for _ in range(5):

@@ -52,6 +52,7 @@ from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
     add_recordings,
     add_robot_options,
+    called,
     compiled_for,
     frequency,
     meaning_of,
@@ -86,14 +87,14 @@ def moving_frozen_joints(
     """
     if not (args.joints or args.lock) or args.positions == "motor":
         return []
-    locked, called = locked_joints(args.lock), once("--rename", args.rename)
+    locked, names = locked_joints(args.lock), called(args, model.fixed_joints)
     notes = []
     for path in paths:
         if Path(path).suffix.lower() in TABLES:
             continue
         for joint in model.fixed_joints:
             try:
-                bag = open_recording(path, [called.get(joint, joint)], topic=args.topic)
+                bag = open_recording(path, [names.get(joint, joint)], topic=args.topic)
             except RecordingError:  # the bag has no such joint: it may be fixed in the URDF
                 continue
             low, high = extent(bag)

@@ -118,6 +118,10 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         help="what the recording calls a joint",
     )  # fmt: skip
     group.add_argument(
+        "--rename-prefix", default="", metavar="PREFIX",
+        help="what the recording puts before the name of each joint, such as left_",
+    )  # fmt: skip
+    group.add_argument(
         "--effort", choices=EFFORTS, default="joint_torque",
         help="meaning of efforts, default joint_torque",
     )  # fmt: skip
@@ -254,7 +258,7 @@ def open_joints(
         path,
         joints,
         topic=args.topic if of_bags else None,
-        rename=once("--rename", args.rename),
+        rename=called(args, joints),
         columns=once("--columns", args.columns) if of_tables else None,
         rate=args.rate if of_tables else None,
         time_unit=args.time_unit if of_tables else None,
@@ -343,6 +347,12 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     ) as bar:  # fmt: skip
         task = bar.add_task(title)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def called(args: argparse.Namespace, joints: Iterable[str]) -> dict[str, str]:
+    """What the recordings call joints, where it differs."""
+    prefixed = {name: args.rename_prefix + name for name in joints} if args.rename_prefix else {}
+    return prefixed | once("--rename", args.rename)
 
 
 def once(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:
