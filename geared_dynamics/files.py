@@ -204,7 +204,7 @@ def read_file(
             data = stream.read(limit + 1) or b""
     except FileNotFoundError:
         raise DescriptionError(
-            name, f"there is no such {kind}", "check the path, or pass the text itself"
+            name, f"there is no such {kind}", "check the path, or in Python pass the text"
         ) from None
     except IsADirectoryError:
         raise DescriptionError(
@@ -304,7 +304,7 @@ def known_files(kind: str, ending: str) -> dict[str, Path]:
 def no_such_robot(name: str) -> tuple[str, str]:
     """Finding and remedy for a name that is neither a file nor a robot of the package."""
     known = known_files("urdf", ".urdf")
-    remedy = f"give the path of a URDF, or a robot of this package: {suggestion(name, known)}"
+    remedy = f"give the path of a URDF, or a robot of this package; {suggestion(name, known)}"
     return f"{name!r} does not exist", remedy
 
 

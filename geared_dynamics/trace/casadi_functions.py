@@ -76,7 +76,7 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
         ModelError: If the function has no meaning for the model.
     """
     if not isinstance(function, str) or function not in KNOWN:
-        raise UnknownNameError("to_casadi: function", "traced function", function, KNOWN)
+        raise UnknownNameError("to_casadi: function", "function", function, KNOWN)
     require_model(model)
     casadi = extra("casadi", "to_casadi")
     kind = KNOWN[function]

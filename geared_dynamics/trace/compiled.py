@@ -277,7 +277,7 @@ def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
         raise ArrayError(f"{place}: functions", f"is {shown(functions)}", remedy) from None
     for name in names:
         if not isinstance(name, str) or name not in FUNCTIONS:
-            raise UnknownNameError(f"{place}: functions", "traced function", name, FUNCTIONS)
+            raise UnknownNameError(f"{place}: functions", "function", name, FUNCTIONS)
     return tuple(dict.fromkeys(names))
 
 

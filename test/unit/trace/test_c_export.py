@@ -161,7 +161,7 @@ def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="export_c: functions: there is no traced function"):
+    with pytest.raises(UnknownNameError, match="export_c: functions: there is no function"):
         export_c(load("elbow"), tmp_path, ["observer_update"])
     with pytest.raises(UnknownNameError, match="double, float"):
         export_c(load("elbow"), tmp_path, precision="half")
