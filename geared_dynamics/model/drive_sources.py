@@ -59,7 +59,7 @@ def one_drivetrain(
     check_drivetrain(both)
     refuse_screws_on_turning_joints(whole, both)
     drives = without_replaced(whole, robot, both, frozen)
-    return drives, source_notes(drives, urdf)
+    return drives, source_notes(drives, urdf) if urdf.wheels else ()
 
 
 # -- Two drivetrains in one: the drivetrain file's entries win over the URDF's --------------------

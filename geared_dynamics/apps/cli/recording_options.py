@@ -117,10 +117,8 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
         help="name of a joint in the recording",
     )  # fmt: skip
-    group.add_argument(
-        "--rename-prefix", default="", metavar="PREFIX",
-        help="what the recording puts before the name of each joint, such as left_",
-    )  # fmt: skip
+    text = "what the recording puts before the name of each joint, such as left_"
+    group.add_argument("--rename-prefix", default="", metavar="PREFIX", help=text)
     group.add_argument(
         "--effort", choices=EFFORTS, default="joint_torque",
         help="meaning of efforts, default joint_torque",
@@ -365,8 +363,8 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def called(args: argparse.Namespace, joints: Iterable[str]) -> dict[str, str]:
     """What the recordings call joints, where it differs."""
-    prefixed = {name: args.rename_prefix + name for name in joints} if args.rename_prefix else {}
-    return prefixed | once("--rename", args.rename)
+    before = args.rename_prefix
+    return ({x: before + x for x in joints} if before else {}) | once("--rename", args.rename)
 
 
 def once(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:

@@ -114,30 +114,6 @@ DIFFERENTIAL = """<ros2_control name="Arm" type="system">
 DISC = f"wheels: {{disc: {WHEEL}}}\nspins: [{{wheel: disc, joint: joint_1, ratio: 1}}]\n"
 
 
-EMPTY = """<ros2_control name="Arm" type="system">
-  <joint name="joint_1"/><joint name="joint_2"/><joint name="joint_3"/>""" + "".join(
-    f"""<transmission name="t{i}"><plugin>transmission_interface/SimpleTransmission</plugin>
-  <actuator name="m{i}" role="actuator1"/><joint name="joint_{i}" role="joint1">
-  <mechanical_reduction>{ratio}</mechanical_reduction><offset>{offset}</offset></joint>
-  </transmission>"""
-    for i, ratio, offset in ((1, 1, 0), (2, -1, 0), (3, 1, 0.3))
-) + "</ros2_control>"  # fmt: skip
-ALL_THREE = "".join(f"  w{i}: {WHEEL}\n" for i in (1, 2, 3))
-ALL_THREE = f"wheels:\n{ALL_THREE}spins:\n" + "".join(
-    f"  - {{wheel: w{i}, joint: joint_{i}, ratio: 99}}\n" for i in (1, 2, 3)
-)
-
-
-def test_transmissions_that_say_nothing_are_replaced_without_a_warning(arm) -> None:
-    """Ratio 1 and no inertia, as the URs' files have it: one remark on all of them."""
-    motors_of_all = "motors: {a: {wheel: w1}, b: {wheel: w2}, c: {wheel: w3}}"
-    _, (remark, doubt) = merged(ALL_THREE + motors_of_all, arm, EMPTY)
-    assert "replace m1, m2 of the URDF's transmissions" in remark
-    assert remark.remedy == ""
-    assert "transmission 't3'" in doubt  # its offset is lost
-    assert doubt.remedy
-
-
 def test_a_wheel_without_a_motor_replaces_nothing(arm) -> None:
     record, notes = merged(DISC, arm, DIFFERENTIAL)
     assert motors(record) == {"m1": "m1", "m2": "m2"}
