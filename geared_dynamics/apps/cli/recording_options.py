@@ -117,7 +117,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
         help="name of a joint in the recording",
     )  # fmt: skip
-    text = "what the recording puts before the name of each joint, such as left_"
+    text = "what stands before each joint's name there, such as left_"
     group.add_argument("--rename-prefix", default="", metavar="PREFIX", help=text)
     group.add_argument(
         "--effort", choices=EFFORTS, default="joint_torque",
@@ -259,10 +259,7 @@ def open_one(
 def open_joints(
     args: argparse.Namespace, model: GearedModel, path: str, joints: Sequence[str], efforts: bool
 ) -> Recording:
-    """Open a recording of these joints.
-
-    Where a command reads bags and tables, options of one kind are not for the other.
-    """
+    """Open a recording of these joints; options of tables are not for bags, nor theirs for tables."""
     table = is_table(Path(path))
     kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
     of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
