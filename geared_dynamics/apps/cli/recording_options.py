@@ -259,7 +259,7 @@ def open_one(
 def open_joints(
     args: argparse.Namespace, model: GearedModel, path: str, joints: Sequence[str], efforts: bool
 ) -> Recording:
-    """Open a recording of these joints; options of tables are not for bags, nor theirs for tables."""
+    """Open a recording of these joints; options of tables do not apply to bags."""
     table = is_table(Path(path))
     kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
     of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
