@@ -128,6 +128,7 @@ def joint_list(names: Iterable[str]) -> str:
 
 
 LEAST, MOST = 0.01, 1e6  # [%] beyond which a percentage is only bounded
+ZERO = 1e-9  # SI units, below which a figure is what rounding leaves of zero
 
 
 def percent(value: float) -> str:
@@ -149,6 +150,11 @@ def percent(value: float) -> str:
 def percent_cell(value: float) -> str:
     """Write a percentage for a column whose heading has the unit."""
     return percent(value).removesuffix(" %")
+
+
+def rounded(value: float, digits: int) -> str:
+    """Write a number to so many digits, what rounding leaves of zero as 0."""
+    return f"{value if abs(value) >= ZERO else 0.0:.{digits}g}"
 
 
 def plain(values: ArrayLike) -> str:

@@ -301,6 +301,13 @@ def known_files(kind: str, ending: str) -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder(kind).glob(f"*{ending}"))}
 
 
+def no_such_robot(name: str) -> tuple[str, str]:
+    """Finding and remedy for a name that is neither a file nor a robot of the package."""
+    known = known_files("urdf", ".urdf")
+    remedy = f"give the path of a URDF, or a robot of this package; {suggestion(name, known)}"
+    return f"{name!r} does not exist", remedy
+
+
 def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     """Return the files of a robot.
 
@@ -315,8 +322,7 @@ def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     known = known_files("urdf", ".urdf")
     path = known.get(name, Path(name))
     if not path.is_file():
-        remedy = f"give the path of a URDF, or a robot of this package; {suggestion(name, known)}"
-        raise DescriptionError("robot", f"{name!r} does not exist", remedy)
+        raise DescriptionError("robot", *no_such_robot(name))
     if drivetrain is not None:
         return RobotFiles(path, Path(drivetrain))
     beside = path.with_name(path.stem + DRIVETRAIN)

@@ -25,6 +25,8 @@ def main() -> None:
     assert spec is not None
     assert spec.loader is not None
     spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    from rich.progress import track
+
     from geared_dynamics import kernels
     from geared_dynamics.apps.cli.warm_up import compiled
 
@@ -32,7 +34,10 @@ def main() -> None:
     parser.add_argument("--share", action="store_true")
     given = parser.parse_args()
     names = list(kernels.KERNELS)
-    print(f"{sum(1 for _ in compiled(names))} kernels compiled or found")
+    done = compiled(names)
+    if sys.stdout.isatty():
+        done = iter(track(done, "compiling kernels", len(names)))
+    print(f"{sum(1 for _ in done)} kernels compiled or found")
     if given.share:
         share([getattr(kernels, name) for name in names])
 

@@ -63,7 +63,8 @@ def pip_install(extras: list[str], requirements: list[str]) -> subprocess.Comple
     """Run one pip install of the package, editable, with these extras."""
     target = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
     print(f"installing {', '.join([DISTRIBUTION, *extras, *requirements])}", flush=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+    command += [] if sys.stdout.isatty() else ["--quiet"]  # on a terminal it shows how far it is
     command += ["--only-binary", WHEELS_ONLY, "--editable", target, *requirements]
     return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
 

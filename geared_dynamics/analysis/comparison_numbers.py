@@ -11,6 +11,7 @@ import numpy as np
 from geared_dynamics.analysis.compare import Analysis
 from geared_dynamics.analysis.comparison_totals import CLUES, TERMS
 from geared_dynamics.arrays import Array
+from geared_dynamics.description.drive_records import MotorLimitRecord
 from geared_dynamics.dynamics.rigid import MODELS
 from geared_dynamics.recordings.signals import SEARCH
 
@@ -79,7 +80,7 @@ class MotorFigures(NamedTuple):
         motor: Its name.
         rms: RMS of torque [N m], current [A] and voltage [V]; NaN where not known.
         peak: Their peaks.
-        exceeded: Share of samples beyond its limits [%].
+        exceeded: Share of samples beyond its limits [%]; NaN where none is known.
     """
 
     motor: str
@@ -181,12 +182,18 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
     if not totals.motors.any():
         return []
     rms = np.sqrt(totals.motors / totals.samples)
+    share = 100.0 * totals.exceeded / totals.samples
+    limited = {
+        motor.name
+        for motor in analysis.model.records.drivetrain.motors
+        if motor.limits != MotorLimitRecord()
+    }
     return [
         MotorFigures(
             name,
             tuple(rms[:, i].tolist()),
             tuple(totals.motors_peak[:, i].tolist()),
-            100.0 * float(totals.exceeded[i]) / totals.samples,
+            float(share[i]) if name in limited else np.nan,
         )
         for i, name in enumerate(analysis.model.motor_names)
     ]

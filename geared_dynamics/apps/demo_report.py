@@ -31,11 +31,11 @@ def bars(found: Sequence[Outcome], joints: Sequence[str]) -> ReportPlot:
 
 
 def over_time(
-    found: Sequence[Outcome], names: Sequence[str], unit: str, values: Sequence[Array]
+    found: Sequence[Outcome], names: Sequence[str], units: Sequence[str], values: Sequence[Array]
 ) -> list[Panel]:
     """A panel for each name; values (k, n) of each way; no feedforward is shown at a click."""
     panels = []
-    for k, name in enumerate(names):
+    for k, (name, unit) in enumerate(zip(names, units, strict=True)):
         curves = []
         for one, signal in zip(found, values, strict=True):
             step = max(1, len(one.times) // LINES)
@@ -52,17 +52,21 @@ def over_time(
 
 def errors(found: Sequence[Outcome], joints: Sequence[str]) -> ReportPlot:
     """Error over time, a panel for each joint."""
-    panels = over_time(found, joints, "mrad", [1e3 * one.error for one in found])
+    panels = over_time(found, joints, ["mrad"] * len(joints), [1e3 * one.error for one in found])
     return ReportPlot(
         "A click on the legend shows and hides a way.", panels, "time [s]", height=95
     )
 
 
 def loads(found: Sequence[Outcome], motors: Sequence[str]) -> ReportPlot:
-    """Torque of each motor as a part of its limit."""
-    values = [100.0 * np.sign(one.torque) * one.torque_part for one in found]
-    panels = over_time(found, motors, "% of limit", values)
-    return ReportPlot("Motor torque, part of the limit.", panels, "time [s]", height=95)
+    """Torque of each motor, as a part of its limit where that is known."""
+    limited = np.any([one.torque_part.any(axis=0) for one in found], axis=0)
+    parts = [100.0 * np.sign(one.torque) * one.torque_part for one in found]
+    values = [np.where(limited, part, one.torque) for part, one in zip(parts, found, strict=True)]
+    units = np.where(limited, "% of limit", "N m").tolist()
+    without = "" if limited.all() else ", in N m where that is not known"
+    caption = f"Motor torque, part of the limit{without}."
+    return ReportPlot(caption, over_time(found, motors, units, values), "time [s]", height=95)
 
 
 # -- The report: one HTML file that needs no network ----------------------------------------------
@@ -74,6 +78,7 @@ ENGINES = {
 }
 HEADER = ("feedforward", "RMS error [mrad]", "peak [mrad]", "peak torque", "at a torque limit",
           "peak voltage", "at a voltage limit")  # fmt: skip
+LIMITS = 3  # the first column about limits
 
 
 def table_rows(found: Sequence[Outcome]) -> list[tuple[str, ...]]:
@@ -83,6 +88,11 @@ def table_rows(found: Sequence[Outcome]) -> list[tuple[str, ...]]:
         errors = f"{1e3 * one.rms:.2f}", f"{1e3 * one.peak:.1f}"
         rows.append((one.way.label, *errors, *used(one.torque_part), *used(one.voltage_part)))
     return rows
+
+
+def told(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Columns of the table that say something: those of limits only where one is known."""
+    return [k for k in range(len(HEADER)) if k < LIMITS or any(row[k] != "-" for row in rows)]
 
 
 def used(part: Array) -> tuple[str, str]:
@@ -155,11 +165,18 @@ def write_report(
     report = Report(f"demo {model.name}", verdict(found, model.knowledge), line)
     report.plot(bars(found, model.joint_names))
     last = [len(found) - 1]
-    report.table("Tracking error, and what it took", HEADER, table_rows(found), strong=last)
-    report.text(
-        "Errors over all joints [mrad]. Torque and voltage: the hardest-worked motor, part of its "
-        "limit, and the part of the time in which a motor was at it.", "facts",
-    )  # fmt: skip
+    rows = table_rows(found)
+    known = told(rows)
+    shown = [[row[k] for k in known] for row in rows]
+    header = [HEADER[k] for k in known]
+    report.table("Tracking error, and what it took", header, shown, strong=last)
+    limits = (
+        "Torque and voltage: the hardest-worked motor, part of its limit, and the part of the "
+        "time in which a motor was at it."
+        if known[LIMITS:]
+        else "The drivetrain file has no limits of motors, so how near they came is not known."
+    )
+    report.text(f"Errors over all joints [mrad]. {limits}", "facts")
     report.heading("Tracking error over time")
     report.plot(errors(found, model.joint_names))
     report.heading("Motor torque")

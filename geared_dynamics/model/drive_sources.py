@@ -22,7 +22,8 @@ from geared_dynamics.description.drive_records import (
 )
 from geared_dynamics.description.drivetrain_reader import check_drivetrain
 from geared_dynamics.description.robot_records import JointRecord, RobotRecord
-from geared_dynamics.errors import Note, urdf_doubt
+from geared_dynamics.errors import Note
+from geared_dynamics.model.drive_notes import source_notes
 from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.gears import refuse_screws_on_turning_joints, resolve
 from geared_dynamics.model.motor_map import rank
@@ -58,12 +59,7 @@ def one_drivetrain(
     check_drivetrain(both)
     refuse_screws_on_turning_joints(whole, both)
     drives = without_replaced(whole, robot, both, frozen)
-    doubts = [
-        *_wheels_left_out(drives, urdf),
-        *_motors_left_out(drives, urdf),
-        *_side_by_side(drives, urdf),
-    ]
-    return drives, (*doubts, *override_notes(drives, urdf))
+    return drives, source_notes(drives, urdf) if urdf.wheels else ()
 
 
 # -- Two drivetrains in one: the drivetrain file's entries win over the URDF's --------------------
@@ -298,97 +294,3 @@ def ends_of_drives(rows: Mapping[str, Row]) -> dict[str, set[str]]:
         held = set().union(*alone.values())
         left = {w: names - held or names for w, names in left.items() if w not in alone}
     return ends | left
-
-
-# -- What became of the URDF's drives under a drivetrain file: a line for each --------------------
-
-
-def override_notes(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> tuple[Note, ...]:
-    """Return a remark on each wheel and motor of the URDF that the file states itself.
-
-    Args:
-        merged: What ``merge`` returned.
-        urdf: What it was given.
-    """
-    wheels = {wheel.name: wheel.urdf_origin for wheel in merged.wheels}
-    motors = {motor.wheel: motor for motor in merged.motors}
-    lines = [
-        Note(wheel.urdf_origin, f"overridden by wheels.{wheel.name} of {merged.source}")
-        for wheel in urdf.wheels
-        if wheels.get(wheel.name) == ""
-    ]
-    for motor in urdf.motors:
-        ours = motors.get(motor.wheel)
-        if ours is not None and not ours.urdf_origin:
-            offset = "; its offset stays" if ours.offsets else ""
-            finding = f"its motor is motors.{ours.name} of {merged.source}{offset}"
-            lines.append(Note(motor.urdf_origin, finding))
-    return tuple(lines)
-
-
-def _wheels_left_out(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note]:
-    shared = dict(merged.replaced)
-    return [
-        urdf_doubt(
-            wheel.urdf_origin,
-            f"left out, because {merged.source} has motors on {', '.join(shared[wheel.name])};"
-            f" name a wheel there {wheel.name!r} to combine the two",
-        )
-        for wheel in urdf.wheels
-        if wheel.name in shared
-    ]
-
-
-def _motors_left_out(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note]:
-    """Return lines for motors whose wheel stays and whose name the file gives to another."""
-    gone = dict(merged.replaced).keys() | {motor.wheel for motor in merged.motors}
-    return [
-        urdf_doubt(
-            motor.urdf_origin,
-            f"its motor is left out, because motors.{motor.name} of {merged.source} turns"
-            f" another wheel; wheel {motor.wheel!r} has no motor now",
-        )
-        for motor in urdf.motors
-        if motor.wheel not in gone
-    ]
-
-
-def _side_by_side(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note]:
-    """Return lines for wheels with inertia that may be a wheel of the file by another name."""
-    others = _unmotored(merged)
-    theirs = {
-        wheel.name: wheel for wheel in merged.wheels if wheel.urdf_origin and wheel.axial > 0.0
-    }
-    lines = []
-    for spin in urdf.spins:
-        beside = [
-            name
-            for name, joints in others.items()
-            if joints & {joint for joint, _ in spin.coefficients}
-        ]
-        if spin.wheel in theirs and beside:
-            finding = (
-                f"its inertia is added to that of {', '.join(beside)} of {merged.source}; if both"
-                f" are the same wheel, name it {spin.wheel!r} there, otherwise describe"
-                f" {spin.wheel!r} there as well"
-            )
-            lines.append(urdf_doubt(theirs[spin.wheel].urdf_origin, finding))
-    return lines
-
-
-def _unmotored(merged: DrivetrainRecord) -> dict[str, set[str]]:
-    """Return the file's wheels and sets with inertia, no motor on them -> their joints."""
-    motored = {motor.wheel for motor in merged.motors}
-    heavy = {wheel.name for wheel in merged.wheels if not wheel.urdf_origin and wheel.axial > 0.0}
-    result = {
-        spin.wheel: {joint for joint, _ in spin.coefficients}
-        for spin in merged.spins
-        if spin.wheel in heavy - motored
-    }
-    for drive in merged.harmonic:
-        if drive.wave_generator.name not in motored:
-            result[drive.wave_generator.name] = {drive.joint}
-    for item in merged.planetary:
-        if item.joint and not any(name.startswith(f"{item.name}.") for name in motored):
-            result[item.name] = {item.joint}
-    return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -128,6 +129,10 @@ def matched(
     pairs = [pair for pair in near if len(pair) == 2]
     if len(compared) == len(seen) == len(joints) == len(missing):
         pairs = list(zip(joints, seen, strict=True))
+    before = seen[0][: -len(joints[0])] if seen and seen[0].endswith(joints[0]) else ""
+    if before and all(before + joint in known for joint in joints):
+        remedy = f"give their prefix: --rename-prefix {shlex.quote(before)}"
+        raise RecordingError(location, finding, remedy)
     distinct = len({pair[1] for pair in pairs}) == len(pairs)
     example = " ".join("=".join(pair) for pair in pairs) if pairs and distinct else "JOINT=NAME"
     remedy = f"name them (--rename {example}), or choose joints of the robot with --joints"

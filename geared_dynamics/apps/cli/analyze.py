@@ -34,13 +34,7 @@ from geared_dynamics.analysis.comparison_numbers import (
 from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
-from geared_dynamics.apps.cli.options import (
-    add_force_option,
-    numeric_table,
-    open_console,
-    print_table,
-    say_replaced,
-)
+from geared_dynamics.apps.cli.options import add_force_option, open_console, say_replaced
 from geared_dynamics.apps.cli.recording_options import (
     add_compiled_option,
     add_recording_options,
@@ -55,6 +49,7 @@ from geared_dynamics.apps.cli.recording_options import (
     provenance,
     show_payload_frame,
 )
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.checks import percent_cell
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, extra, printable
@@ -307,8 +302,11 @@ def show(console: Console, analysis: Analysis) -> None:
     print_table(console, "RMS of each term, % of measured RMS", share_table(analysis))
     if motor_figures(analysis):
         print_table(console, "Motors along this motion, by the model", motor_table(analysis))
+    hints: dict[str, list[str]] = {}
     for joint in joint_figures(analysis):
-        console.print(f"{joint.joint}: {joint.hint}", soft_wrap=True)
+        hints.setdefault(joint.hint, []).append(joint.joint)
+    for hint, joints in hints.items():
+        console.print(f"{', '.join(joints)}: {hint}", soft_wrap=True)
     lines = friction_yaml(analysis)
     if lines:
         console.print("friction to paste into the drivetrain file, what it has added:")
@@ -351,7 +349,11 @@ def share_table(analysis: Analysis) -> Table:
 
 def motor_table(analysis: Analysis) -> Table:
     """Torque, current, voltage of the motors."""
-    heads = ["torque\nRMS N m", "peak", "current\nRMS A", "peak", "voltage\nRMS V", "peak"]
+    heads = [
+        f"{what}\n{figure} {unit}"
+        for what, unit in (("torque", "N m"), ("current", "A"), ("voltage", "V"))
+        for figure in ("RMS", "peak")
+    ]
     table = numeric_table("motor", *heads, "beyond\nlimits %")
     for motor in motor_figures(analysis):
         pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]

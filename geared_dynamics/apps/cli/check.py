@@ -19,14 +19,13 @@ from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
     number_of_states,
-    numeric_table,
     open_console,
-    print_table,
     read_urdf_file,
     seed,
     stage,
     tolerance,
 )
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.checks import percent, percent_cell
 from geared_dynamics.model.model import GearedModel
 
@@ -117,7 +116,12 @@ def error_table(result: CrossCheck) -> Table:
     table = numeric_table("quantity", "worst rel. error", "at state", "")
     for quantity in result.quantities:
         mark = "ok" if quantity.passed else "FAILS"
-        table.add_row(quantity.name, f"{quantity.error:.1e}", str(quantity.state), mark)
+        table.add_row(
+            quantity.name,
+            f"{quantity.error:.1e}" if quantity.error else "0",
+            str(quantity.state),
+            mark,
+        )
     return table
 
 

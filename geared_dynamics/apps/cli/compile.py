@@ -11,11 +11,10 @@ from geared_dynamics.apps.cli.options import (
     add_functions_option,
     add_robot_arguments,
     load_robot,
-    numeric_table,
     open_console,
-    print_table,
     stage,
 )
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

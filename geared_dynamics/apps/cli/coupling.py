@@ -21,9 +21,7 @@ from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
     number_of_states,
-    numeric_table,
     open_console,
-    print_table,
     seed,
     stage,
 )
@@ -33,7 +31,8 @@ from geared_dynamics.apps.cli.recording_options import (
     open_one,
     progress_bar,
 )
-from geared_dynamics.checks import percent, percent_cell
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
+from geared_dynamics.checks import percent, percent_cell, rounded
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.most_excited import found_bandwidth
@@ -102,9 +101,9 @@ def show(
     if shares is None:
         console.print(model.knowledge.rotor_note, soft_wrap=True)
         return
-    print_table(
-        console, f"What the armature model leaves out, {where}", share_table(model, shares)
-    )
+    units = sorted(set(model.force_units))
+    title = f"What the armature model leaves out [{' or '.join(units)}], {where}"
+    print_table(console, title, share_table(model, shares))
     for line in verdict(model, shares):
         console.print(line, soft_wrap=True)
 
@@ -172,12 +171,13 @@ def share_table(model: GearedModel, shares: CouplingShares) -> Table:
     heads = ["torque\nRMS", *HEADS, "all\nRMS", "peak", "\n%"]
     table = numeric_table("joint", *heads, "can be\nseen %")
     for j, name in enumerate(model.joint_names):
+        alike = len(set(model.force_units)) == 1
         table.add_row(
-            name,
-            f"{shares.rms[j]:.3g}",
-            *(f"{part:.2g}" for part in shares.parts[:, j]),
-            f"{shares.total[j]:.2g}",
-            f"{shares.peak[j]:.2g}",
+            name if alike else f"{name} [{model.force_units[j]}]",
+            rounded(shares.rms[j], 3),
+            *(rounded(part, 2) for part in shares.parts[:, j]),
+            rounded(shares.total[j], 2),
+            rounded(shares.peak[j], 2),
             percent_cell(shares.percent[j]),
             f"{100 * shares.unabsorbed[j]:.0f}" if shares.total[j] > 0 else "-",
         )

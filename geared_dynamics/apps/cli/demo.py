@@ -12,13 +12,13 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
+    add_files,
     add_force_option,
-    numeric_table,
     open_console,
-    print_table,
     say_replaced,
 )
 from geared_dynamics.apps.cli.recording_options import provenance
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.apps.demo_figures import Outcome, outcomes, read, saturation
 from geared_dynamics.apps.demo_plan import (
     ELASTIC_WAYS,
@@ -28,12 +28,14 @@ from geared_dynamics.apps.demo_plan import (
     refuse_missing,
     ways_of,
 )
-from geared_dynamics.apps.demo_report import table_rows, verdict, write_report
+from geared_dynamics.apps.demo_report import table_rows, told, verdict, write_report
 from geared_dynamics.apps.demo_run import record, require_new
 from geared_dynamics.files import refuse_foreign, robot_files
 from geared_dynamics.model import GearedModel
 
 DEFAULT = "brisk6"
+LIMITS = ("torque,\nof limit", "time\nat limit", "voltage,\nof limit", "time\nat limit")
+HEADS = ("", "error\nRMS [mrad]", "\npeak [mrad]", *LIMITS)
 LABELS = {"waiting": "starting the nodes", "writing": "writing the recording"}
 
 
@@ -45,14 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "feedforward, with the armature model, with the complete one; the gains are the "
         "same. Prints a table, writes report.html and a recording."
     )
-    parser.add_argument(
-        "robot", metavar="ROBOT", nargs="?", default=DEFAULT,
-        help=f"a robot of this package or the path of a URDF, default {DEFAULT}",
-    )  # fmt: skip
-    parser.add_argument(
-        "drivetrain", metavar="DRIVE.yaml", nargs="?",
-        help="its drivetrain file, default: ROBOT.drivetrain.yaml beside it",
-    )  # fmt: skip
+    add_files(
+        parser,
+        robot=f"a robot of this package or the path of a URDF, default {DEFAULT}",
+        drivetrain="its drivetrain file, default: ROBOT.drivetrain.yaml beside it",
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("demo_report"), metavar="FOLDER",
         help="folder for report.html and the recording, default demo_report",
@@ -72,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the demo; return 0."""
     refuse_missing()
-    robot = robot_files(args.robot, args.drivetrain)
+    robot = robot_files(args.robot or DEFAULT, args.drivetrain)
     out: Path = args.out
     bag, report = out / "recording", out / "report.html"
     out.mkdir(parents=True, exist_ok=True)
@@ -93,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
             write_report(report, plan, found, lock_step=not args.real_time, provenance=source)
             files.insert(0, report)
         steps("done", 1.0)
-    notes = [*plan.notes, *troubles]
+    notes = list(dict.fromkeys([*plan.notes, *troubles]))  # both nodes say some
     if args.json:
         print_document("demo", document(model, found, notes, files))
     else:
@@ -167,11 +166,12 @@ def show(
 ) -> None:
     """Print the table, the verdict, where the files are."""
     console = open_console()
-    table = numeric_table("", "RMS", "peak", "torque", "at limit", "voltage", "at limit")
-    for row in table_rows(found):
-        table.add_row(*row)
-    title = f"{model.name}: tracking error [mrad]; motors: most of a limit, part of the time at it"
-    print_table(console, title, table)
+    rows = table_rows(found)
+    known = told(rows)
+    table = numeric_table(*(HEADS[k] for k in known))
+    for row in rows:
+        table.add_row(*(row[k] for k in known))
+    print_table(console, f"{model.name}: tracking error, and what it asks of the motors", table)
     console.print(verdict(found, model.knowledge), soft_wrap=True)
     for note in notes:
         console.print(f"note: {note}", soft_wrap=True)

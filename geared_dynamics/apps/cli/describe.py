@@ -17,11 +17,15 @@ from geared_dynamics.apps.cli.options import (
     add_force_option,
     add_robot_arguments,
     load_robot,
-    numeric_table,
     open_console,
-    print_table,
     say_replaced,
     stage,
+)
+from geared_dynamics.apps.cli.tables import (
+    numeric_table,
+    print_indented,
+    print_matrix,
+    print_table,
 )
 from geared_dynamics.apps.gear_graph_drawing import graph_svg
 from geared_dynamics.errors import GearedDynamicsError
@@ -94,7 +98,7 @@ def show(model: GearedModel, graph: Path | None, replaced: Sequence[Path]) -> No
         if lines:
             console.print(title, style="bold")
             for line in lines:
-                console.print(f"  {line}")
+                print_indented(console, line)
             console.print()
 
 
@@ -164,7 +168,7 @@ def joint_table(model: GearedModel) -> Table:
         bounds = effort = "-"
         if limit is not None:
             if limit.lower is not None and limit.upper is not None:
-                bounds = f"{limit.lower:.3g} .. {limit.upper:.3g}"
+                bounds = f"{limit.lower:.3g}..{limit.upper:.3g}"
             effort = "-" if limit.effort is None else f"{limit.effort:.4g}"
         last = number(reflected.get(joint.name, 0.0))
         if joint.mimic is not None:
@@ -236,15 +240,14 @@ def print_structure(console: Console, model: GearedModel) -> None:
     """Structure matrix A, a row per joint, or its non-zero elements if it is wide."""
     title = "Structure matrix A [1, m]: joint force = A x motor torque"
     if len(model.motor_names) <= WIDEST_MATRIX:
-        table = numeric_table("", *model.motor_names)
-        for joint, row in zip(model.joint_names, model.structure_matrix, strict=True):
-            table.add_row(joint, *(f"{x:.6g}" if x else "." for x in row))
-        print_table(console, title, table)
+        cells = [[f"{x:.6g}" if x else "." for x in row] for row in model.structure_matrix]
+        print_matrix(console, title, model.joint_names, model.motor_names, cells)
         return
     console.print(title, style="bold")
     for joint, row in zip(model.joint_names, model.structure_matrix, strict=True):
         pairs = zip(model.motor_names, row, strict=True)
-        console.print(f"  {joint}: " + ", ".join(f"{x:.6g} {motor}" for motor, x in pairs if x))
+        cells_of = ", ".join(f"{x:.6g} {motor}" for motor, x in pairs if x)
+        print_indented(console, f"{joint}: {cells_of}")
     console.print()
 
 
@@ -266,20 +269,18 @@ def print_exactness(console: Console, model: GearedModel) -> None:
         console.print(title, style="bold")
         console.print("  The diagonal model is exact in every posture, for every element.\n")
     elif model.n <= WIDEST_MATRIX:
-        table = numeric_table("", *model.joint_names)
-        for i, joint in enumerate(model.joint_names):
-            cells = [
-                "=" if found.exact[i, j] else number(found.error[i, j]) for j in range(model.n)
-            ]
-            table.add_row(joint, *cells)
-        print_table(console, title, table)
+        cells = [
+            ["=" if found.exact[i, j] else number(found.error[i, j]) for j in range(model.n)]
+            for i in range(model.n)
+        ]
+        print_matrix(console, title, model.joint_names, model.joint_names, cells)
     else:
         console.print(title, style="bold")
         for i, joint in enumerate(model.joint_names):
             wrong = [j for j in range(i, model.n) if not found.exact[i, j]]
             if wrong:
-                cells = [f"{model.joint_names[j]} {number(found.error[i, j])}" for j in wrong]
-                console.print(f"  {joint}: {', '.join(cells)}")
+                listed = [f"{model.joint_names[j]} {number(found.error[i, j])}" for j in wrong]
+                print_indented(console, f"{joint}: {', '.join(listed)}")
         console.print("  Exact for all other elements.\n")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from geared_dynamics.apps.cli.options import numeric_table, print_table
+from geared_dynamics.apps.cli.tables import numeric_table, print_indented, print_table
 from geared_dynamics.description.drive_records import (
     BalancerRecord,
     FrictionRecord,
@@ -40,7 +40,7 @@ def print_drives(console: Console, model: GearedModel) -> None:
         if lines:
             console.print(title, style="bold")
             for line in lines:
-                console.print(f"  {line}")
+                print_indented(console, line)
             console.print()
 
 
@@ -96,20 +96,20 @@ def limits(given: MotorLimitRecord) -> list[str]:
 
 
 def friction_lines(model: GearedModel) -> list[str]:
-    """Write every law of joints and rotors and where it comes from."""
+    """Write every law of joints and rotors, who has it, and where it comes from."""
     from_file = {joint.name: joint.friction for joint in model.records.drivetrain.joints}
-    lines = []
+    laws: dict[str, list[str]] = {}
     for joint in model.records.robot.joints:
         own = from_file.get(joint.name)
         law = own or joint.friction
         if joint.kind != "fixed" and law is not None:
             origin = "the URDF's <dynamics>" if own is None else "the drivetrain file"
-            lines.append(f"{joint.name}: {friction(law)} (joint side, {origin})")
+            laws.setdefault(f"{friction(law)} (joint side, {origin})", []).append(joint.name)
     for motor in model.records.drivetrain.motors:
         if motor.friction != FrictionRecord():
-            law_of_rotor = friction(motor.friction)
-            lines.append(f"{motor.name}: {law_of_rotor} (motor side, the drivetrain file)")
-    return lines
+            text = f"{friction(motor.friction)} (motor side, the drivetrain file)"
+            laws.setdefault(text, []).append(motor.name)
+    return [f"{', '.join(names)}: {text}" for text, names in laws.items()]
 
 
 def friction(law: FrictionRecord) -> str:

@@ -16,13 +16,12 @@ from geared_dynamics.apps.cli.options import (
     add_force_option,
     add_robot_arguments,
     load_robot,
-    numeric_table,
     open_console,
-    print_table,
     say_replaced,
     seed,
 )
 from geared_dynamics.apps.cli.recording_options import frequency, jobs, progress_bar
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import MARK, refuse_foreign, write_text
 

@@ -42,9 +42,7 @@ from geared_dynamics.apps.cli.options import (
     add_force_option,
     load_robot,
     locked_joints,
-    numeric_table,
     open_console,
-    print_table,
     read_urdf_file,
     say_replaced,
 )
@@ -54,6 +52,7 @@ from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
     add_recordings,
     add_robot_options,
+    called,
     compiled_for,
     frequency,
     meaning_of,
@@ -66,6 +65,7 @@ from geared_dynamics.apps.cli.recording_options import (
     show_payload_frame,
     with_payload,
 )
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
@@ -87,14 +87,14 @@ def moving_frozen_joints(
     """
     if not (args.joints or args.lock) or args.positions == "motor":
         return []
-    locked, called = locked_joints(args.lock), once("--rename", args.rename)
+    locked, names = locked_joints(args.lock), called(args, model.fixed_joints)
     notes = []
     for path in paths:
         if Path(path).suffix.lower() in TABLES:
             continue
         for joint in model.fixed_joints:
             try:
-                bag = open_recording(path, [called.get(joint, joint)], topic=args.topic)
+                bag = open_recording(path, [names.get(joint, joint)], topic=args.topic)
             except RecordingError:  # the bag has no such joint: it may be fixed in the URDF
                 continue
             low, high = extent(bag)

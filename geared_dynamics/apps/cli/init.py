@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 
 from geared_dynamics.apps.cli.documents import add_json_option, print_document
-from geared_dynamics.apps.cli.options import open_console
+from geared_dynamics.apps.cli.options import add_files, open_console, require_robot
 from geared_dynamics.description.drivetrain_reader import schema_file
 from geared_dynamics.description.drivetrain_skeleton import FILL_IN, drivetrain_skeleton
 from geared_dynamics.description.robot_tree import check_robot
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Carriers, axes and positions are guessed from the URDF and marked as guesses; numbers "
         f"that are not known are marked {FILL_IN}. The file loads as it is."
     )
-    parser.add_argument("robot", metavar="ROBOT.urdf", help="the robot's URDF file")
+    add_files(parser, robot="the robot's URDF file")
     parser.add_argument(
         "--out", "-o", type=Path, metavar="DRIVE.yaml",
         help="file to write, default: ROBOT.drivetrain.yaml beside the URDF",
@@ -49,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the file and say what it lacks; return 0."""
-    out = args.out or Path(args.robot).with_suffix(".drivetrain.yaml")
+    require_robot(args)
+    beside = Path(args.robot).with_suffix(".drivetrain.yaml")
+    out = args.out or (Path(beside.name) if args.of_package else beside)
     if out.exists() and not args.force:
         raise GearedDynamicsError(str(out), "exists", "give --force to replace it, or --out")
     robot = read_urdf(Path(args.robot))

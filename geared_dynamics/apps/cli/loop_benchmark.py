@@ -10,7 +10,8 @@ from pathlib import Path
 from rich.table import Table
 
 import geared_dynamics as gd
-from geared_dynamics.apps.cli.options import numeric_table, open_console, print_table
+from geared_dynamics.apps.cli.options import add_files, open_console
+from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.apps.latency_run import (
     Measured,
     Options,
@@ -35,12 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what it gets. Exit code 0, or 1 with --check where a limit is exceeded, 2: wrong "
         "input or a node that failed."
     )
-    parser.add_argument(
-        "robot", metavar="ROBOT.urdf", nargs="?", help="your robot, default: the PUMA 560"
-    )
-    parser.add_argument(
-        "drivetrain", metavar="DRIVE.yaml", nargs="?", help="its drivetrain file (optional)"
-    )
+    robot, drivetrain = "your robot, default: the PUMA 560", "its drivetrain file (optional)"
+    add_files(parser, robot=robot, drivetrain=drivetrain)
     parser.add_argument(
         "--node",
         choices=("feedforward", "observer", "echo"),

@@ -18,12 +18,13 @@ from geared_dynamics import __version__
 from geared_dynamics.apps.cli.command_help import show_arguments
 from geared_dynamics.apps.cli.examples import epilog
 from geared_dynamics.errors import (
+    DescriptionError,
     GearedDynamicsError,
     GearedDynamicsWarning,
     UnknownNameError,
     printable,
 )
-from geared_dynamics.files import known_files, robot_files
+from geared_dynamics.files import known_files, no_such_robot, robot_files
 
 PROGRAM = "geared-dynamics"
 DESCRIPTION = "Exact dynamics of geared robots: describe a robot, check it, export it."
@@ -109,11 +110,15 @@ def _find_files(args: argparse.Namespace) -> None:
         if name in known:
             recordings[k] = str(known[name])
             args.robot = args.robot or name
-    robot = getattr(args, "robot", None)
-    if robot and not os.path.lexists(robot) and robot in known_files("urdf", ".urdf"):
-        found = robot_files(robot, args.drivetrain)
+    robot = str(getattr(args, "robot", None) or "")
+    known = {} if not robot or os.path.lexists(robot) else known_files("urdf", ".urdf")
+    args.of_package = robot in known
+    if args.of_package:
+        found = robot_files(robot, getattr(args, "drivetrain", None))
         args.robot = str(found.urdf)
         args.drivetrain = None if found.drivetrain is None else str(found.drivetrain)
+    elif known and not {".", "/"} & set(robot):  # a name, and of no file
+        raise DescriptionError("robot", *no_such_robot(robot))
 
 
 def _complete() -> None:

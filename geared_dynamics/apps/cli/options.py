@@ -12,11 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich import box
-from rich.cells import cell_len
 from rich.console import Console
 from rich.status import Status
-from rich.table import Table
 from rich.text import Text
 
 import geared_dynamics as gd
@@ -54,16 +51,23 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the files, the choice of joints and gravity."""
-    for name, metavar, text in (
-        ("robot", "ROBOT.urdf", "the robot's URDF file"),
-        ("drivetrain", "DRIVE.yaml", "its drivetrain file (optional)"),
-    ):
+METAVARS = {"robot": "ROBOT.urdf", "drivetrain": "DRIVE.yaml"}
+
+
+def add_files(parser: argparse.ArgumentParser, **texts: str) -> None:
+    """Add files that may be given by their position or by an option, each with its help."""
+    for name, text in texts.items():
+        metavar = METAVARS[name]
         parser.add_argument(name, metavar=metavar, nargs="?", action=Once, help=text)
         parser.add_argument(
             f"--{name}", dest=name, metavar=metavar, action=Once, help="the same, as an option"
         )
+
+
+def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the files, the choice of joints and gravity."""
+    robot, drivetrain = "the robot's URDF file", "its drivetrain file (optional)"
+    add_files(parser, robot=robot, drivetrain=drivetrain)
     parser.add_argument(
         "--srdf", metavar="ROBOT.srdf", help="SRDF file with <rotor_params> (optional)"
     )
@@ -93,10 +97,15 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
-    """Read the robot's file, once: a pipe gives its text only one time."""
+def require_robot(args: argparse.Namespace) -> None:
+    """Refuse a command line without a robot."""
     if args.robot is None:
         raise GearedDynamicsError("ROBOT.urdf", "is missing", "give the URDF file of the robot")
+
+
+def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
+    """Read the robot's file, once: a pipe gives its text only one time."""
+    require_robot(args)
     return NamedBytes.of_file(args.robot, "URDF file", SIZE_LIMIT)
 
 
@@ -191,10 +200,9 @@ def say_replaced(console: Console, replaced: Sequence[Path]) -> None:
         console.print(f"replaced: {', '.join(map(str, replaced))}", soft_wrap=True)
 
 
-# -- How the commands print: tables that fit 80 columns; lines as long as they are in a pipe ------
+# -- How the commands print: as wide as the terminal; lines as long as they are in a pipe ---------
 
 
-LONG = 24  # letters of a word from which on it may be broken rather than make a table too wide
 UNLIMITED = 100_000  # columns, where the output is neither a terminal nor COLUMNS is set
 
 
@@ -244,46 +252,3 @@ def open_console(*, quiet: bool = False) -> Console:
     """Return a console on standard output, as wide as COLUMNS or a terminal; a pipe is not."""
     width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else UNLIMITED
     return StrictConsole(width=width, highlight=False, markup=False, emoji=False, quiet=quiet)
-
-
-def print_table(console: Console, title: str, table: Table) -> None:
-    """Print a table below its title (a table's own title would be broken at its width)."""
-    console.print(title, style="bold", soft_wrap=True)
-    width = console.width
-    console.width = max(width, fit(table, width))  # rather than cut names short
-    console.print(table)
-    console.width = width
-
-
-def fit(table: Table, most: int) -> int:
-    """Make a table at most so wide, where that breaks no usual name; return how wide it is.
-
-    rich by itself breaks names in the middle, when some columns still have room.
-    """
-    columns = [[str(column.header), *map(str, column.cells)] for column in table.columns]
-    lines = [[printable(line) for x in cells for line in x.splitlines()] for cells in columns]
-    wide = [max(map(cell_len, column), default=0) for column in lines]
-    words = [max(map(cell_len, " ".join(column).split()), default=0) for column in lines]
-    for column, word in zip(table.columns, words, strict=True):
-        if word > LONG:  # no number is
-            column.no_wrap, column.overflow = False, "fold"
-    least = [
-        full if column.no_wrap else min(word, LONG)
-        for column, full, word in zip(table.columns, wide, words, strict=True)
-    ]
-    frame = 2 * len(wide)  # between columns, and at the edges
-    while sum(wide) + frame > most and wide != least:
-        k = max((k for k in range(len(wide)) if wide[k] > least[k]), key=lambda k: wide[k])
-        wide[k] -= 1
-    for column, width in zip(table.columns, wide, strict=True):
-        column.width = width
-    return sum(wide) + frame
-
-
-def numeric_table(first: str, *columns: str) -> Table:
-    """Return an empty table: names in the first column, numbers in the others."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.add_column(first, overflow="fold")
-    for column in columns:
-        table.add_column(column, justify="right", no_wrap=True)
-    return table

@@ -117,6 +117,8 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
         help="name of a joint in the recording",
     )  # fmt: skip
+    text = "what stands before each joint's name there, such as left_"
+    group.add_argument("--rename-prefix", default="", metavar="PREFIX", help=text)
     group.add_argument(
         "--effort", choices=EFFORTS, default="joint_torque",
         help="meaning of efforts, default joint_torque",
@@ -257,10 +259,7 @@ def open_one(
 def open_joints(
     args: argparse.Namespace, model: GearedModel, path: str, joints: Sequence[str], efforts: bool
 ) -> Recording:
-    """Open a recording of these joints.
-
-    Where a command reads bags and tables, options of one kind are not for the other.
-    """
+    """Open a recording of these joints; options of tables do not apply to bags."""
     table = is_table(Path(path))
     kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
     of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
@@ -268,7 +267,7 @@ def open_joints(
         path,
         joints,
         topic=args.topic if of_bags else None,
-        rename=once("--rename", args.rename),
+        rename=called(args, joints),
         columns=once("--columns", args.columns) if of_tables else None,
         rate=args.rate if of_tables else None,
         time_unit=args.time_unit if of_tables else None,
@@ -357,6 +356,12 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     ) as bar:  # fmt: skip
         task = bar.add_task(title)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def called(args: argparse.Namespace, joints: Iterable[str]) -> dict[str, str]:
+    """What the recordings call joints, where it differs."""
+    before = args.rename_prefix
+    return ({x: before + x for x in joints} if before else {}) | once("--rename", args.rename)
 
 
 def once(option: str, pairs: Sequence[tuple[str, Value]]) -> dict[str, Value]:

@@ -218,7 +218,7 @@ def test_no_scheduler_says_so() -> None:
 
 def test_motors_need_data_and_their_budget_is_the_commands() -> None:
     first = motor_figures(analysis())[0]  # no torque constants: torques only
-    assert np.isnan([*first.rms[1:], *first.peak[1:]]).all()
+    assert np.isnan([*first.rms[1:], *first.peak[1:], first.exceeded]).all()  # nor limits
     settled = slice(20, -20)  # two periods of 20 Hz
     data = gd.motor_commands(MODEL, Q[settled], V[settled], A[settled])
     found = np.array([motor.rms[0] for motor in motor_figures(analysis())])

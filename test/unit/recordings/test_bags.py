@@ -214,6 +214,11 @@ def bad_bags(folder: Path) -> dict[str, tuple[Path, dict, tuple[str, ...]]]:
             {},
             ("it has a1, a2, a3, a4", "--rename JOINT=NAME"),
         ),
+        "a prefix": (
+            states("left", *short, names=tuple(f"left_joint_{k}" for k in (1, 2, 3))),
+            {},
+            ("no joint joint_1, joint_2, joint_3", "--rename-prefix left_"),
+        ),
         "one other name": (
             states("near", *short, names=("joint_1", "joint2", "joint_3")),
             {},

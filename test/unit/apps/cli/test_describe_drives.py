@@ -95,7 +95,8 @@ def test_friction_of_the_urdf_is_named_as_such(
     dynamics = '<dynamics damping="0.5" friction="1.5"/></joint>'
     path.write_text(text.replace("</joint>", dynamics), encoding="utf-8")
     found = described(capsys, str(path))
-    assert "joint_1: viscous 0.5, Coulomb 1.5 (joint side, the URDF's <dynamics>)" in found
+    law = "joint_1, joint_2, joint_3: viscous 0.5, Coulomb 1.5 (joint side, the URDF's <dynamics>)"
+    assert law in found
     assert "Motors" not in found
 
 

@@ -109,6 +109,7 @@ ALONE, PROCESSES = ("warm-up", "completion"), ("demo", "loop-benchmark")
 # (command, arm): what is refused, since it cannot be for such an arm.
 REFUSED = {("tune-observer", arm) for arm in ARMS if arm != "wave6"}
 REFUSED |= {("export", "ur10_bare")}  # its transmissions' wheels have no mass
+JUDGES = ("check", "tune-observer")  # whose exit code is their answer
 LISTING = ("check", "describe", "analyze", "identify")  # names of all joints
 NEEDED = {"check": "pinocchio", "view": "viser", "identify": "clarabel", "demo": "rclpy",
           "loop-benchmark": "rclpy"}  # fmt: skip
@@ -131,6 +132,12 @@ def faults_of(text: str) -> list[str]:
     return found
 
 
+def wide_tables(text: str, width: int) -> list[str]:
+    """Tables that a terminal of this width would break."""
+    rules = [line for line in text.splitlines() if RULE.match(line)]
+    return [f"a table of {len(line)} columns" for line in rules if len(line) > width]
+
+
 @pytest.mark.parametrize("name", ARMS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_it_prints(
@@ -150,7 +157,7 @@ def test_what_it_prints(
     if command == "compile" and fault():
         pytest.skip(fault())
     arm, missed = arms[name], []
-    codes = (2,) if (command, name) in REFUSED else (0, 1) if command == "check" else (0,)
+    codes = (2,) if (command, name) in REFUSED else (0, 1) if command in JUDGES else (0,)
     for output in ("80", "json") if command in PROCESSES else OUTPUTS:
         if output == "json" and command == "completion":
             continue
@@ -168,6 +175,8 @@ def test_what_it_prints(
             validate(json.loads(out))
         else:
             problems += faults_of(out)
+            if output != "pipe":
+                problems += wide_tables(out, int(output))
             lost = [joint for joint in arm.model.joint_names if joint not in out]
             problems += [f"{lost} not named"] if lost and command in LISTING else []
         missed += [f"{output}: {problem}" for problem in problems]
@@ -180,3 +189,5 @@ def test_faults_are_seen() -> None:
     assert faults_of(table.format(" [N m]")) == []
     assert faults_of(table.format("")) != []
     assert faults_of("shoul\u2026") != []
+    assert wide_tables("\u2500" * 81, 80) != []
+    assert wide_tables("\u2500" * 80, 80) == []

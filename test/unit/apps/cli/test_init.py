@@ -43,6 +43,20 @@ def test_a_robot_that_needs_its_rotors(
     assert gd.load_model(urdf, out).knowledge.rotors == "all"
 
 
+def test_a_robot_of_the_package_leaves_its_folder_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (URDF / "elbow.drivetrain.yaml").read_bytes()
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--robot", "elbow", "--force"]) == 0
+    assert (tmp_path / "elbow.drivetrain.yaml").is_file()
+    assert (URDF / "elbow.drivetrain.yaml").read_bytes() == before
+    assert main(["init", "elbwo"]) == 2
+    assert "did you mean 'elbow'?" in capsys.readouterr().err
+    assert main(["init"]) == 2
+    assert "ROBOT.urdf: is missing" in capsys.readouterr().err
+
+
 def test_numbers_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     urdf, out = URDF / "elbow.urdf", tmp_path / "elbow.drivetrain.yaml"
     words = ["--ratio", "100", "joint_2=-80", "--rotor-inertia", "1.2e-4"]

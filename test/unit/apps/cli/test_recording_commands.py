@@ -125,6 +125,7 @@ def test_one_bad_recording_does_not_keep_the_others_from_it(
         (["--topic", "/nowhere"], "has no topic '/nowhere'"),
         (["--rename", "joint_1=shoulder"], "has no joint shoulder"),
         (["--rename", "elbow=shoulder"], "the robot has no joint 'elbow'"),
+        (["--rename-prefix", "left_"], "has no joint left_joint_1, left_joint_2, left_joint_3"),
         (["--effort", "motor_current"], "--gains"),
         (["--effort", "motor_current", "--gains", "1", "2"], "2 gains for 3"),
         (["--zero", "elbow=1"], "the robot has no joint 'elbow'"),

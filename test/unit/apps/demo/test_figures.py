@@ -19,7 +19,7 @@ from geared_dynamics.apps.demo_figures import (
 )
 from geared_dynamics.apps.demo_motion import swing, tempo_for
 from geared_dynamics.apps.demo_plan import WAYS, DemoPlan, make_plan
-from geared_dynamics.apps.demo_report import table_rows, used, verdict, write_report
+from geared_dynamics.apps.demo_report import loads, table_rows, told, used, verdict, write_report
 from geared_dynamics.files import robot_files
 from geared_dynamics.model.derived import NO_ROTORS
 
@@ -97,6 +97,29 @@ def test_the_report_is_one_file_that_asks_for_nothing(
     assert len(re.findall(r'class="plot" id="plot\d"', page)) == 3
     assert path.stat().st_size < 2_500_000
     assert page.index(verdict(found, plan.model.knowledge)[:40]) < page.index('class="plot"')
+
+
+def test_motors_without_limits(plan: DemoPlan, found: tuple[Outcome, ...], tmp_path: Path) -> None:
+    """Their torques are in N m, and the table has no columns of dashes."""
+    pytest.importorskip("plotly", reason="plotly is not installed (extra demo)")
+    names = plan.model.motor_names
+    free = tuple(
+        one._replace(torque_part=0 * one.torque_part, voltage_part=0 * one.voltage_part)
+        for one in found
+    )
+    assert told(table_rows(free)) == [0, 1, 2]
+    assert told(table_rows(found)) == list(range(7))
+    partly = np.arange(len(names)) != 0
+    some = tuple(one._replace(torque_part=one.torque_part * partly) for one in found)
+    for ways, of_limit in ((free, 0 * partly), (found, partly | True), (some, partly)):
+        plot = loads(ways, names)
+        assert [panel.unit == "% of limit" for panel in plot.panels] == of_limit.tolist()
+    largest = np.abs(loads(free, names).panels[0].curves[0].y).max()
+    assert largest == np.abs(free[0].torque[:, 0]).max()
+    write_report(tmp_path / "report.html", plan, free, lock_step=True)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "peak voltage" not in page
+    assert "has no limits of motors" in page
 
 
 def test_ways_are_in_the_order_of_the_table(found: tuple[Outcome, ...]) -> None:
