@@ -26,7 +26,9 @@ from geared_dynamics.model.elasticity import ElasticModel
 from geared_dynamics.trace.assembly import one_state
 from geared_dynamics.trace.batches import Batch, many_states
 from geared_dynamics.trace.cache import key_of, made, there
-from geared_dynamics.trace.functions import FUNCTIONS, Function, program_of
+from geared_dynamics.trace.functions import FUNCTIONS, Function
+from geared_dynamics.trace.joined import JoinedCode, numbers
+from geared_dynamics.trace.joined_functions import ALL, JOINED, traced
 from geared_dynamics.trace.structure import Form, Structure, forms_of, structure_of
 
 USUAL = (
@@ -71,6 +73,7 @@ class CompiledModel(GearedModel):
     batches: bool
     threads: int
     batch_code: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
+    joined_code: dict[str, JoinedCode]  # type: ignore[misc] # likewise
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -142,10 +145,15 @@ class Layout:
         self.model = model
         self.dense = dense
         self._forms: dict[tuple[str, ...], dict[str, Form]] = {}
+        self._joined: dict[tuple[str, ...], dict[str, Form]] = {}
         self._structures: dict[tuple[str, ...], Structure] = {}
 
     def forms(self, name: str) -> dict[str, Form]:
         """Packed arrays that a function needs."""
+        if name in JOINED:
+            if (name,) not in self._joined:
+                self._joined[name,] = JOINED[name].forms(self.model)
+            return self._joined[name,]
         names = FUNCTIONS[name].forms
         if names not in self._forms:
             known = {key: form for forms in self._forms.values() for key, form in forms.items()}
@@ -156,7 +164,7 @@ class Layout:
 
     def structure(self, name: str) -> Structure:
         """Structure that a function's code is for."""
-        names = FUNCTIONS[name].forms
+        names = (name,) if name in JOINED else FUNCTIONS[name].forms
         if names not in self._structures:
             self._structures[names] = structure_of(self.forms(name), self.dense)
         return self._structures[names]
@@ -183,7 +191,7 @@ def compiled(
 
     Args:
         model: Geared model.
-        functions: Names of functions to compile, of ``trace.functions.FUNCTIONS``; by default
+        functions: Names of functions to compile, of ``trace.joined_functions.ALL``; by default
             ``USUAL``, without ``motor_commands`` where the motors cannot move every joint.
         dense: Take no number for zero: any masses, moments and tensors fit the code, which is
             slower.
@@ -273,12 +281,35 @@ def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
     try:
         names = (functions,) if isinstance(functions, str) else tuple(functions)
     except TypeError:
-        remedy = f"give some of {', '.join(FUNCTIONS)}"
+        remedy = f"give some of {', '.join(ALL)}"
         raise ArrayError(f"{place}: functions", f"is {shown(functions)}", remedy) from None
     for name in names:
-        if not isinstance(name, str) or name not in FUNCTIONS:
-            raise UnknownNameError(f"{place}: functions", "traced function", name, FUNCTIONS)
+        if not isinstance(name, str) or name not in ALL:
+            refuse_untraceable(f"{place}: functions", name)
+            raise UnknownNameError(f"{place}: functions", "traced function", name, ALL)
     return tuple(dict.fromkeys(names))
+
+
+# Words in names of functions that cannot be traced, and why: the number of their steps depends on
+# data, which a straight list of operations cannot follow.
+UNTRACEABLE = {
+    "observer": "an observer keeps memory, and the number of its steps depends on the readings",
+    "kalman": "an observer keeps memory, and the number of its steps depends on the readings",
+    "contact": "which contacts hold is searched for, in as many rounds as the state needs",
+    "impact": "which contacts hold is searched for, in as many rounds as the state needs",
+    "simulat": "the number of its steps depends on the motion",
+    "controller": "a controller keeps memory from cycle to cycle",
+}
+
+
+def refuse_untraceable(place: str, name: object) -> None:
+    """Say why a function of the library cannot be compiled or exported, where that is known."""
+    if not isinstance(name, str):
+        return
+    for word, why in UNTRACEABLE.items():
+        if word in name.lower():
+            remedy = "use it in Python; the functions of the arm that it calls can be given"
+            raise ArrayError(place, f"{name!r} cannot be compiled or exported: {why}", remedy)
 
 
 def find(
@@ -288,7 +319,7 @@ def find(
     keys = [key_of(name.encode(), kind, structure.digest()) for kind in (b"one", b"many")]
     codes = [there(key) for key in keys[: 1 + batches]]
     if None in codes and compile_it:
-        program = program_of(name, structure)
+        program = traced(name, structure)
         if program.operations() <= LARGEST:
             codes[0] = made(keys[0], lambda: one_state(program, ONE, fused()))
             if batches:
@@ -306,11 +337,17 @@ def attached(
     many: dict[str, Batch] = {}
     result = object.__new__(CompiledModel)
     own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batch_code": many}
-    own |= {"batches": batches, "threads": threads}
+    joined: dict[str, JoinedCode] = {}
+    own |= {"batches": batches, "threads": threads, "joined_code": joined}
     result.__dict__.update(model.__dict__ | own)
     for name, entry in entries.items():
-        function: Function = FUNCTIONS[name]
         table = entry.structure.table(layout.forms(name))
+        if name in JOINED:
+            size = JOINED[name].size(numbers(layout.forms(name)))
+            code = JoinedCode(entry.code, entry.many, table, size, threads, ONE)
+            joined[name] = code
+            continue
+        function: Function = FUNCTIONS[name]
         words = shape_words(function.shape(model), model.n)
         record = Record(COMPILED, entry.code.address(ONE), table.ctypes.data, *words)
         set_record(result, name, record, (entry.code, table))
@@ -325,7 +362,7 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "batches", "threads", "batch_code")
+    own = ("entries", "dense", "batches", "threads", "batch_code", "joined_code")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 

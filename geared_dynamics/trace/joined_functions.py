@@ -1,0 +1,100 @@
+"""All functions that can be traced: those of joint quantities, and those of joined inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.kernels import friction, kinematics, layout
+from geared_dynamics.model import GearedModel
+from geared_dynamics.trace import elastic_derivatives as elastic
+from geared_dynamics.trace import feedforward_derivatives as flat
+from geared_dynamics.trace import functions
+from geared_dynamics.trace import motor_derivatives as motors
+from geared_dynamics.trace.functions import FUNCTIONS, Arrays, Function, Program, program_of
+from geared_dynamics.trace.graph import Number
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, apart_from_kinks
+from geared_dynamics.trace.run import Tracer
+from geared_dynamics.trace.structure import Form, Structure, forms_of
+
+# -- friction and wrenches ------------------------------------------------------------------------
+
+
+def friction_forms(model: GearedModel) -> dict[str, Form]:
+    """The packed model and its friction, of arms with and without motors."""
+    drives = packed_drives(model)
+    places = np.zeros(len(drives), np.int8)
+    return forms_of(model, functions.RIGID) | {"drives": Form(drives.copy(), places)}
+
+
+def trace_friction(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+    """Friction (n,) of the joints for v, q, tau."""
+    v, q, tau = inputs
+    constants = [arrays["model"], arrays["drives"]]
+    return list(tracer.run(friction.friction_forces, constants, [q, v, tau], len(v)))
+
+
+def wrench_inputs(arrays: Arrays) -> dict[str, int]:
+    """Lengths of the position and of the wrenches on all bodies."""
+    bodies = int(arrays["columns"][layout.BODIES])  # type: ignore[arg-type]
+    return {"q": functions.coordinates(arrays), "f_ext": 6 * bodies}
+
+
+def trace_wrenches(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+    """Joint force (n,) of wrenches."""
+    n = functions.coordinates(arrays)
+    return list(tracer.run(kinematics.external_forces, [arrays["columns"]], inputs, n))
+
+
+def of_joints(name: str) -> Callable[[Arrays], Shapes]:
+    """A quantity of the joints."""
+    return lambda arrays: {name: (functions.coordinates(arrays),)}
+
+
+# -- all ------------------------------------------------------------------------------------------
+
+JOINED: dict[str, JoinedFunction] = {
+    "friction_forces": JoinedFunction(
+        friction_forms, motors.of_joints("v", "q", "tau"), of_joints("friction"), trace_friction
+    ),
+    "external_forces": JoinedFunction(
+        lambda model: forms_of(model, ("columns",)),
+        wrench_inputs,
+        of_joints("tau"),
+        trace_wrenches,
+    ),
+    motors.COMMANDS: motors.COMMAND_SLOPES,
+    motors.BY_PARAMETERS: motors.PARAMETER_SLOPES,
+    "elastic.inverse_dynamics": elastic.INVERSE_DYNAMICS,
+    "elastic.forward_dynamics": elastic.FORWARD_DYNAMICS,
+    elastic.MOTION: elastic.MOTION_SLOPES,
+    elastic.FORWARD: elastic.FORWARD_SLOPES,
+    "elastic.feedforward": flat.FEEDFORWARD,
+    flat.NAME: flat.SLOPES,
+}
+ALL: dict[str, Function | JoinedFunction] = {**FUNCTIONS, **JOINED}
+
+
+def forms_for(name: str, model: GearedModel) -> dict[str, Form]:
+    """Packed arrays that a function needs."""
+    function = ALL[name]
+    if isinstance(function, JoinedFunction):
+        return function.forms(model)
+    return forms_of(model, function.forms)
+
+
+def traced(name: str, structure: Structure, *, kinks: bool = True) -> Program:
+    """Trace a function over a structure.
+
+    Args:
+        name: Of the function.
+        structure: What is in its code.
+        kinks: Whether the program of a derivative declines states where branches meet.
+    """
+    function = ALL[name]
+    if not isinstance(function, JoinedFunction):
+        return program_of(name, structure)
+    program = function.program(structure)
+    return apart_from_kinks(program) if function.kinks and kinks else program
