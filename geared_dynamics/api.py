@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from geared_dynamics.trace.casadi_functions import to_casadi
     from geared_dynamics.trace.compiled import compiled
     from geared_dynamics.trace.crocoddyl_models import to_crocoddyl
+    from geared_dynamics.trace.crocoddyl_steps import to_crocoddyl_action
     from geared_dynamics.trace.derivatives import (
         ForwardDynamicsDerivatives,
         InverseDynamicsDerivatives,
@@ -163,6 +164,7 @@ __all__ = [
     "thermal_step",
     "to_casadi",
     "to_crocoddyl",
+    "to_crocoddyl_action",
     "to_urdf",
     "torque_map",
     "torque_range",
@@ -185,6 +187,7 @@ LATE = {
     "motor_commands_derivatives": "trace.motor_derivatives",
     "to_casadi": "trace.casadi_functions",
     "to_crocoddyl": "trace.crocoddyl_models",
+    "to_crocoddyl_action": "trace.crocoddyl_steps",
     "view": "scene.page",
 }
 

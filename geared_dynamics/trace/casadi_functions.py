@@ -14,6 +14,7 @@ from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace import functions
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.c_code import fixed
+from geared_dynamics.trace.compiled import refuse_untraceable
 from geared_dynamics.trace.functions import FUNCTIONS, Arrays
 from geared_dynamics.trace.graph import Condition, ExpressionGraph, Number
 from geared_dynamics.trace.joined import Shapes, numbers
@@ -75,6 +76,7 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
         ModelError: If the function has no meaning for the model.
     """
     if not isinstance(function, str) or function not in KNOWN:
+        refuse_untraceable("to_casadi: function", function)
         raise UnknownNameError("to_casadi: function", "traced function", function, KNOWN)
     require_model(model)
     casadi = extra("casadi", "to_casadi")
