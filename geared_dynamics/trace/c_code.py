@@ -21,8 +21,8 @@ from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace.c_parameters import Parameters, parameters_of, turns
 from geared_dynamics.trace.c_reference import test, unknown
 from geared_dynamics.trace.c_text import Export, arguments, body, comment, identifier, literal
-from geared_dynamics.trace.compiled import USUAL, function_names
-from geared_dynamics.trace.joined_functions import forms_for, traced
+from geared_dynamics.trace.compiled import USUAL
+from geared_dynamics.trace.joined_functions import forms_for, function_names, traced
 from geared_dynamics.trace.structure import Structure
 
 PRECISIONS = ("double", "float")
@@ -48,6 +48,8 @@ RESULTS = {
     "motor_commands_derivatives": "torque of each motor [N m], then for each motor its "
     "derivatives by q, by v, by a (friction and losses: at a kink those of one side); of the "
     "current divide by the torque constant",
+    "motor_commands_parameter_derivatives": "torque of each motor [N m], then for each motor its "
+    "derivatives by each parameter of the model",
     "forward_dynamics_parameter_derivatives": "acceleration, then its derivatives by each "
     "parameter of the model, by rows",
     "elastic.inverse_dynamics": "forces on the joints, then on theta, for a motion, beyond what "

@@ -15,7 +15,12 @@ from geared_dynamics.dynamics.regressor import regressor
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.kernels.drive_layout import CURRENT, VOLTAGE
 from geared_dynamics.model import GearedModel
-from geared_dynamics.trace import derivatives, elastic_derivatives, motor_derivatives
+from geared_dynamics.trace import (
+    derivatives,
+    elastic_derivatives,
+    motor_derivatives,
+    parameter_derivatives,
+)
 from geared_dynamics.trace.c_text import Export, absolute, arguments, literal
 from geared_dynamics.trace.feedforward_derivatives import feedforward_derivatives
 from geared_dynamics.trace.functions import FUNCTIONS, Program
@@ -145,9 +150,13 @@ def joined_answer(model: GearedModel, name: str, given: dict[str, Array]) -> Arr
         slopes = motor_derivatives.motor_commands_derivatives(model, *given.values())
         by_motion = np.stack([slopes.dtorque_dq, slopes.dtorque_dv, slopes.dtorque_da], axis=1)
         return np.concatenate([slopes.commands.torque, by_motion.ravel()])
-    if name == motor_derivatives.BY_PARAMETERS:
+    if name == parameter_derivatives.COMMANDS_BY_PARAMETERS:
         return flat(
-            motor_derivatives.forward_dynamics_parameter_derivatives(model, *given.values())
+            parameter_derivatives.motor_commands_parameter_derivatives(model, *given.values())
+        )
+    if name == parameter_derivatives.BY_PARAMETERS:
+        return flat(
+            parameter_derivatives.forward_dynamics_parameter_derivatives(model, *given.values())
         )
     if name.startswith("elastic.feedforward"):
         path = given["derivatives"].reshape(-1, n)

@@ -14,11 +14,10 @@ from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace import functions
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.c_code import fixed
-from geared_dynamics.trace.compiled import refuse_untraceable
 from geared_dynamics.trace.functions import FUNCTIONS, Arrays
 from geared_dynamics.trace.graph import Condition, ExpressionGraph, Number
 from geared_dynamics.trace.joined import Shapes, numbers
-from geared_dynamics.trace.joined_functions import JOINED
+from geared_dynamics.trace.joined_functions import JOINED, refuse_untraceable
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import Form, forms_of
 

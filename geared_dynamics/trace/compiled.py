@@ -15,8 +15,6 @@ from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
     ModelError,
-    UnknownNameError,
-    shown,
 )
 from geared_dynamics.kernels.door import admit, fault, set_record, shape_words
 from geared_dynamics.kernels.door_code import COMPILED, Record
@@ -28,7 +26,7 @@ from geared_dynamics.trace.batches import Batch, many_states
 from geared_dynamics.trace.cache import key_of, made, there
 from geared_dynamics.trace.functions import FUNCTIONS, Function
 from geared_dynamics.trace.joined import JoinedCode, numbers
-from geared_dynamics.trace.joined_functions import ALL, JOINED, traced
+from geared_dynamics.trace.joined_functions import JOINED, function_names, traced
 from geared_dynamics.trace.structure import Form, Structure, forms_of, structure_of
 
 USUAL = (
@@ -274,42 +272,6 @@ def attempt(model: GearedModel, functions: Iterable[str] | None = None, **option
         return Attempt(model, f"not compiled, the kernels answer: {why}", False)
     took = f"compiled {', '.join(made.entries)} in {time.perf_counter() - start:.2f} s"
     return Attempt(made, "; ".join([took, *said]), True)
-
-
-def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
-    """Check names of functions that the function ``place`` was given."""
-    try:
-        names = (functions,) if isinstance(functions, str) else tuple(functions)
-    except TypeError:
-        remedy = f"give some of {', '.join(ALL)}"
-        raise ArrayError(f"{place}: functions", f"is {shown(functions)}", remedy) from None
-    for name in names:
-        if not isinstance(name, str) or name not in ALL:
-            refuse_untraceable(f"{place}: functions", name)
-            raise UnknownNameError(f"{place}: functions", "traced function", name, ALL)
-    return tuple(dict.fromkeys(names))
-
-
-# Words in names of functions that cannot be traced, and why: the number of their steps depends on
-# data, which a straight list of operations cannot follow.
-UNTRACEABLE = {
-    "observer": "an observer keeps memory, and the number of its steps depends on the readings",
-    "kalman": "an observer keeps memory, and the number of its steps depends on the readings",
-    "contact": "which contacts hold is searched for, in as many rounds as the state needs",
-    "impact": "which contacts hold is searched for, in as many rounds as the state needs",
-    "simulat": "the number of its steps depends on the motion",
-    "controller": "a controller keeps memory from cycle to cycle",
-}
-
-
-def refuse_untraceable(place: str, name: object) -> None:
-    """Say why a function of the library cannot be compiled or exported, where that is known."""
-    if not isinstance(name, str):
-        return
-    for word, why in UNTRACEABLE.items():
-        if word in name.lower():
-            remedy = "use it in Python; the functions of the arm that it calls can be given"
-            raise ArrayError(place, f"{name!r} cannot be compiled or exported: {why}", remedy)
 
 
 def find(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 from geared_dynamics.kernels import friction, kinematics, layout
 from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import elastic_derivatives as elastic
 from geared_dynamics.trace import feedforward_derivatives as flat
 from geared_dynamics.trace import functions
 from geared_dynamics.trace import motor_derivatives as motors
+from geared_dynamics.trace import parameter_derivatives as parameters
 from geared_dynamics.trace.functions import FUNCTIONS, Arrays, Function, Program, program_of
 from geared_dynamics.trace.graph import Number
 from geared_dynamics.trace.joined import JoinedFunction, Shapes, apart_from_kinks
@@ -66,7 +68,8 @@ JOINED: dict[str, JoinedFunction] = {
         trace_wrenches,
     ),
     motors.COMMANDS: motors.COMMAND_SLOPES,
-    motors.BY_PARAMETERS: motors.PARAMETER_SLOPES,
+    parameters.COMMANDS_BY_PARAMETERS: parameters.LOAD_SLOPES,
+    parameters.BY_PARAMETERS: parameters.PARAMETER_SLOPES,
     "elastic.inverse_dynamics": elastic.INVERSE_DYNAMICS,
     "elastic.forward_dynamics": elastic.FORWARD_DYNAMICS,
     elastic.MOTION: elastic.MOTION_SLOPES,
@@ -98,3 +101,39 @@ def traced(name: str, structure: Structure, *, kinks: bool = True) -> Program:
         return program_of(name, structure)
     program = function.program(structure)
     return apart_from_kinks(program) if function.kinks and kinks else program
+
+
+def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
+    """Check names of functions that the function ``place`` was given."""
+    try:
+        names = (functions,) if isinstance(functions, str) else tuple(functions)
+    except TypeError:
+        remedy = f"give some of {', '.join(ALL)}"
+        raise ArrayError(f"{place}: functions", f"is {shown(functions)}", remedy) from None
+    for name in names:
+        if not isinstance(name, str) or name not in ALL:
+            refuse_untraceable(f"{place}: functions", name)
+            raise UnknownNameError(f"{place}: functions", "traced function", name, ALL)
+    return tuple(dict.fromkeys(names))
+
+
+# Words in names of functions that cannot be traced, and why: the number of their steps depends on
+# data, which a straight list of operations cannot follow.
+UNTRACEABLE = {
+    "observer": "an observer keeps memory, and the number of its steps depends on the readings",
+    "kalman": "an observer keeps memory, and the number of its steps depends on the readings",
+    "contact": "which contacts hold is searched for, in as many rounds as the state needs",
+    "impact": "which contacts hold is searched for, in as many rounds as the state needs",
+    "simulat": "the number of its steps depends on the motion",
+    "controller": "a controller keeps memory from cycle to cycle",
+}
+
+
+def refuse_untraceable(place: str, name: object) -> None:
+    """Say why a function of the library cannot be compiled or exported, where that is known."""
+    if not isinstance(name, str):
+        return
+    for word, why in UNTRACEABLE.items():
+        if word in name.lower():
+            remedy = "use it in Python; the functions of the arm that it calls can be given"
+            raise ArrayError(place, f"{name!r} cannot be compiled or exported: {why}", remedy)

@@ -1,4 +1,4 @@
-"""Exact derivatives of motor commands, and of the forward dynamics by the model's parameters."""
+"""Exact derivatives of motor commands by the motion."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ import numpy as np
 
 from geared_dynamics.actuation.motor_commands import MotorCommands, motor_commands
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.arguments import by_own_code, coordinates
-from geared_dynamics.dynamics.regressor import regressor
-from geared_dynamics.dynamics.rigid import forward_dynamics, mass_matrix
+from geared_dynamics.dynamics.arguments import coordinates
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import drive_layout as at
-from geared_dynamics.kernels import layout
 from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import functions
-from geared_dynamics.trace.functions import Arrays, jacobian, solved
+from geared_dynamics.trace.functions import Arrays, jacobian
 from geared_dynamics.trace.graph import Number
 from geared_dynamics.trace.joined import JoinedFunction, Shapes, answer
 from geared_dynamics.trace.run import Tracer
@@ -196,86 +193,3 @@ def refuse_kink(model: GearedModel, place: int, state: tuple[int, ...]) -> NoRet
     finding += "changes its sign there"
     remedy = "move off that state; friction with smoothing, the same in both directions, is smooth"
     raise ArrayError(f"{name}{where}", finding, remedy)
-
-
-# -- The forward dynamics by the parameters -------------------------------------------------------
-
-
-class ParameterDerivatives(NamedTuple):
-    """Joint acceleration and its derivative by the parameters.
-
-    Attributes:
-        a: Joint acceleration (..., n).
-        da_dpi: Its derivative (..., n, p), columns as in ``parameter_names``.
-    """
-
-    a: Array
-    da_dpi: Array
-
-
-def forward_dynamics_parameter_derivatives(
-    model: GearedModel,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    *,
-    out: ParameterDerivatives | None = None,
-) -> ParameterDerivatives:
-    r"""Joint acceleration under a force, and its exact derivative by the parameters.
-
-    With the regressor Y, tau = Y(q, v, a) pi = ID(q, v, a), so that at the acceleration a
-
-        da/dpi = -M^{-1} Y(q, v, a).
-
-    The inverse dynamics is linear in pi: its derivative by them is ``regressor`` itself. For an
-    arm with elastic joints give ``model.with_springs()``, x and the force on x.
-
-    Args:
-        model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
-        tau: Generalised joint force (..., n) [N m or N], joint side.
-        out: An earlier result of the same shape, which is filled and returned.
-
-    Raises:
-        ModelError: if the mass matrix is not positive definite.
-    """
-    n = coordinates(model)
-    inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
-    rows = by_own_code(model, BY_PARAMETERS, inputs)
-    if rows is not None:
-        da = rows[..., n:].reshape(*rows.shape[:-1], n, -1)
-        return filled(ParameterDerivatives(rows[..., :n], da), out)
-    acceleration = forward_dynamics(model, q, v, tau)
-    Y = regressor(model, q, v, acceleration)
-    slopes = np.asarray(-np.linalg.solve(mass_matrix(model, q), Y), np.float64)
-    return filled(ParameterDerivatives(acceleration, slopes), out)
-
-
-def trace_by_parameters(
-    tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]
-) -> list[Number]:
-    """Acceleration (n,), then its derivative by the parameters (n p,)."""
-    graph, n = tracer.graph, functions.coordinates(arrays)
-    q, v, _ = inputs
-    a = [graph.held(x) for x in functions.forward_dynamics(tracer, arrays, inputs)]
-    rows = functions.regressor_rows(tracer, arrays, [q, v, a])
-    matrix = functions.mass_matrix(tracer, arrays, [q])
-    count = len(rows) // n
-    columns = [solved(tracer, matrix, [-x for x in rows[k::count]]) for k in range(count)]
-    return [*a, *(x for line in zip(*columns, strict=True) for x in line)]
-
-
-def parameter_shapes(arrays: Arrays) -> Shapes:
-    """Outputs of ``trace_by_parameters``."""
-    n, p = functions.coordinates(arrays), int(arrays["columns"][layout.PARAMETERS])  # type: ignore[arg-type]
-    return {"a": (n,), "da_dpi": (n, p)}
-
-
-BY_PARAMETERS = "forward_dynamics_parameter_derivatives"
-PARAMETER_SLOPES = JoinedFunction(
-    lambda model: forms_of(model, (*functions.PLANNED, "columns")),
-    of_joints("q", "v", "tau"),
-    parameter_shapes,
-    trace_by_parameters,
-)

@@ -12,6 +12,7 @@ import pytest
 import geared_dynamics as gd
 from driven_arms import driven_arm
 from elastic_arms import elastic_arm
+from flat_arms import flat_arm
 from geared_dynamics.errors import ArrayError, MissingPackageError, ModelError, UnknownNameError
 from traced_arms import any_arm, difference
 
@@ -101,7 +102,9 @@ def test_currents_and_voltages_against_differences() -> None:
 @pytest.mark.parametrize("elastic", [False, True])
 def test_steps_with_current_and_heat_against_differences(heat: bool, elastic: bool) -> None:
     crocoddyl = pytest.importorskip("crocoddyl")
-    model = driven_arm(1, joints=3) if not elastic else driven_arm(1, joints=3, elastic=True)
+    budget = {"voltage": 48, "thermal": {"continuous_current": 4.0, "time_constant": 20.0}}
+    motor = {"resistance": 0.8, "inductance": 1.5e-3, "torque_constant": 0.06, "limits": budget}
+    model = flat_arm(1, 3, motor=motor) if elastic else driven_arm(1, joints=3, limits=budget)
     size, m, dt = model.n + model.elasticity.count, 3, 2e-3
     nx = 2 * size + m * (1 + heat)
     state = crocoddyl.StateVector(nx)
