@@ -356,21 +356,23 @@ def test_commands_by_parameters_are_those_of_changed_models(seed: int) -> None:
 
 ONE_JOINT = (
     '<robot name="one"><link name="a"/><link name="b"><inertial><mass value="1"/>'
-    '<origin xyz="0.2 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    '<origin xyz="0 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
     '</inertial></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
     '<axis xyz="0 0 1"/></joint></robot>'
 )
 
 
 def test_commands_by_parameters_are_refused_where_a_loss_begins() -> None:
-    """Turning freely: more inertia on either side makes the gear lose something."""
+    """Balanced: a first moment either way makes the gear lose something."""
     drives = {
         "version": 1,
-        "wheels": {"r": {"carrier": "a", "axis": [0, 0, 1], "inertia": {"axial": 1e-4}}},
+        "wheels": {
+            "r": {"carrier": "a", "axis": [0, 0, 1], "mass": 0.1, "inertia": {"axial": 1e-4}}
+        },
         "spins": [{"wheel": "r", "joint": "j", "ratio": 20.0}],
         "motors": {"m": {"wheel": "r", "efficiency": {"driving": 0.8, "backdriving": 0.7}}},
     }
-    model = gd.load_model(ONE_JOINT, drives, gravity=(0.0, 0.0, 0.0))
+    model = gd.load_model(ONE_JOINT, drives, gravity=(0.0, -9.81, 0.0))
     found = gd.motor_commands_parameter_derivatives(model, [0.3], [1.0], [0.5])
     assert np.isfinite(found.dtorque_dpi).all()
     with pytest.raises(ArrayError, match=r"'m' has no derivative by the parameters"):
