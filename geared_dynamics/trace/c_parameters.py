@@ -85,7 +85,7 @@ SHAFT = (
 )
 
 
-class Parameter(NamedTuple):
+class StructField(NamedTuple):
     """A number of the struct.
 
     Attributes:
@@ -155,7 +155,7 @@ def turns(model: GearedModel) -> list[Array]:
     return [form[b + at.TURN : b + at.TURN + 9].reshape(3, 3) for b in body_starts(form)]
 
 
-def distinct(found: list[Parameter]) -> Iterator[Parameter]:
+def distinct(found: list[StructField]) -> Iterator[StructField]:
     """The same parameters; a name that there is already gets a number."""
     taken: set[str] = set()
     for parameter in found:
@@ -169,11 +169,11 @@ def distinct(found: list[Parameter]) -> Iterator[Parameter]:
 
 def named(
     key: str, arm: GearedModel, model: GearedModel, values: Array, prefix: str
-) -> Iterator[Parameter]:
+) -> Iterator[StructField]:
     """Parameters of a packed array; ``prefix`` is of what the arm with springs has otherwise."""
     if key in ("model", "columns"):
         yield from (
-            Parameter(at.GRAVITY + k, f"gravity_{x}", "m/s^2", True) for k, x in enumerate(AXES)
+            StructField(at.GRAVITY + k, f"gravity_{x}", "m/s^2", True) for k, x in enumerate(AXES)
         )
     if key == "model":
         yield from of_bodies(arm, values, prefix)
@@ -187,19 +187,19 @@ def named(
         )
         for k, b in enumerate(starts):
             for place, name, unit in SHAFT:
-                yield Parameter(b + place, f"spring_{k}_{name}", unit, False)
+                yield StructField(b + place, f"spring_{k}_{name}", unit, False)
 
 
-def of_bodies(arm: GearedModel, values: Array, prefix: str) -> Iterator[Parameter]:
+def of_bodies(arm: GearedModel, values: Array, prefix: str) -> Iterator[StructField]:
     """Masses, moments and tensors, and what the rotors add."""
     for body, b in zip(arm.body_names, body_starts(values), strict=True):
         for place, name, unit in BODY:
-            yield Parameter(b + place, f"{identifier(body)}_{name}", unit, True)
+            yield StructField(b + place, f"{identifier(body)}_{name}", unit, True)
     joints = [identifier(name) for name in arm.joint_names]
     start, end = int(values[at.REFLECTED]), int(values[at.REFLECTED_END])
     for e in range(start, end, at.REFLECTED_SIZE):
         pair = f"{joints[int(values[e])]}_{joints[int(values[e + 1])]}"
-        yield Parameter(e + 2, f"{prefix}reflected_{pair}", "kg m^2 or kg", True)
+        yield StructField(e + 2, f"{prefix}reflected_{pair}", "kg m^2 or kg", True)
     for body, b in zip(arm.body_names, body_starts(values), strict=True):
         carried = range(
             int(values[b + at.CARRIED]), int(values[b + at.CARRIED_END]), at.CARRIED_SIZE
@@ -209,41 +209,41 @@ def of_bodies(arm: GearedModel, values: Array, prefix: str) -> Iterator[Paramete
 
 def of_carrier(
     carrier: str, entries: range, joints: list[str], values: Array, prefix: str
-) -> Iterator[Parameter]:
+) -> Iterator[StructField]:
     """Spin that a link carries."""
     for e in entries:
         joint = joints[int(values[e])]
         for k, x in enumerate(AXES):
             name = f"{prefix}spin_{carrier}_{joint}_{x}"
-            yield Parameter(e + 1 + k, name, "kg m^2", True)
+            yield StructField(e + 1 + k, name, "kg m^2", True)
 
 
-def of_drives(model: GearedModel, values: Array) -> Iterator[Parameter]:
+def of_drives(model: GearedModel, values: Array) -> Iterator[StructField]:
     """Constants of motors and friction."""
     size = int(values[drive.MOTOR_SIZE])
     for r in range(int(values[drive.COUNT])):
         b, motor = int(values[drive.MOTORS]) + r * size, identifier(model.motor_names[r])
         for place, name, unit in MOTOR:
-            yield Parameter(b + place, f"motor_{motor}_{name}", unit, False)
+            yield StructField(b + place, f"motor_{motor}_{name}", unit, False)
         law = int(values[b + drive.LAW])
         if law > 0:
             for place, name, unit in FRICTION:
-                yield Parameter(law + place, f"motor_{motor}_friction_{name}", unit, False)
+                yield StructField(law + place, f"motor_{motor}_friction_{name}", unit, False)
     laws = range(int(values[drive.JOINT_LAWS]), int(values[drive.JOINT_LAWS_END]), drive.LAW_SIZE)
     for k, law in enumerate(laws):
         joint = identifier(model.joint_names[int(values[law + drive.INDEX])])
         for place, name, unit in FRICTION:
-            yield Parameter(law + place, f"joint_{joint}_friction_{k}_{name}", unit, False)
+            yield StructField(law + place, f"joint_{joint}_friction_{k}_{name}", unit, False)
 
 
-def of_balancers(values: Array) -> Iterator[Parameter]:
+def of_balancers(values: Array) -> Iterator[StructField]:
     """Constants of the springs between links and on joints."""
     start = balancer.HEADER_SIZE
     for k in range(int(values[balancer.LINES])):
         for place, name, unit in LINE:
-            yield Parameter(start + place, f"balancer_{k}_{name}", unit, False)
+            yield StructField(start + place, f"balancer_{k}_{name}", unit, False)
         start += balancer.LINE_SIZE
     for k in range(int(values[balancer.SPRINGS])):
-        yield Parameter(start + balancer.RATE, f"joint_spring_{k}_rate", "N m/rad or N/m", False)
-        yield Parameter(start + balancer.FORCE, f"joint_spring_{k}_force", "N m or N", False)
+        yield StructField(start + balancer.RATE, f"joint_spring_{k}_rate", "N m/rad or N/m", False)
+        yield StructField(start + balancer.FORCE, f"joint_spring_{k}_force", "N m or N", False)
         start += balancer.SPRING_SIZE

@@ -71,7 +71,7 @@ class CompiledModel(GearedModel):
     batches: bool
     threads: int
     batch_code: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
-    joined_code: dict[str, JoinedCode]  # type: ignore[misc] # likewise
+    joined_code: dict[str, JoinedCode]  # type: ignore[misc] # so is this one
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""

@@ -100,10 +100,9 @@ def refuse_circle(model: GearedModel, heard: NDArray[np.bool_], found: dict[int,
             break
         waiting = needed
     names = [model.joint_names[j] for j in model.elasticity.joint[waiting]]
+    finding = f"the motor of {names[0]} accelerates its own link"
     if len(names) > 1:
         finding = f"motors accelerate each other's links ({', '.join(names)})"
-    else:
-        finding = f"the motor of {names[0]} accelerates its own link"
     finding += ", so that S is not strictly triangular"
     remedy = "use method='expanded', or mount each motor before its joint"
     raise ModelError(f"{model.drivetrain_source}, wheels", finding, remedy)
@@ -206,9 +205,8 @@ def make_plan(model: GearedModel, method: Method, order: int | None) -> Feedforw
     rounds = order or 1
     if method == "exact":
         rounds = 1 + max(depths(model))
-    plan = pack_plan(model, rounds)
-    drives = drives_behind_springs(model, arm)
-    return FeedforwardPlan(2 * rounds + 3, packed(arm), plan, readonly(drives))
+    drives = readonly(drives_behind_springs(model, arm))
+    return FeedforwardPlan(2 * rounds + 3, packed(arm), pack_plan(model, rounds), drives)
 
 
 def refuse_order(method: Method, order: int | None) -> None:
