@@ -1,6 +1,10 @@
 """One cycle of the feedforward node and its parts, at a rate: caches are cold, as on a robot.
 
 Run: python benchmarks/cycle.py [rate [seconds]]
+     python benchmarks/cycle.py --goal [rate [seconds]]
+
+With ``--goal``, a reference from the topic and an action goal by turns: the time until the command
+is sent, which is the latency, and the whole cycle. It needs ``control_msgs``.
 
 Needs rclpy. With real-time priority (``chrt -f 20 python ...``) other programs stay out of the
 figures. A clock around a part adds a microsecond to it and to what it lies in: the whole is
@@ -16,10 +20,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import rclpy
 
 import geared_dynamics as gd
 from geared_dynamics.apps import latency_run
-from geared_dynamics.runtime import latency_figures
+from geared_dynamics.ros import cycle_timing, feedforward, feedforward_topics
+from geared_dynamics.ros.cycle_timing import Swallow, measure
+from geared_dynamics.ros.feedforward import FeedforwardNode
+from geared_dynamics.runtime import feedforward_loop, joint_readings, latency_figures
+from geared_dynamics.runtime.tasks import LatencyTask
 
 ROUNDS = 3
 
@@ -38,9 +47,6 @@ def timed(function: Callable[..., Any], times: list[int]) -> Callable[..., Any]:
 
 def places() -> dict[str, tuple[Any, str]]:
     """Return where the parts of a cycle are found."""
-    from geared_dynamics.ros import feedforward, feedforward_topics
-    from geared_dynamics.runtime import feedforward_loop, joint_readings
-
     return {
         "respond, with all below": (feedforward.FeedforwardNode, "respond"),
         "JointMap.read": (joint_readings.JointMap, "read"),
@@ -66,37 +72,87 @@ def with_clocks(measure: Callable[[], list[int]]) -> dict[str, list[int]]:
     return times
 
 
+class Sender(Swallow):
+    """Notes when a command was sent."""
+
+    sent = 0
+
+    def publish(self, message: Any) -> None:
+        """Keep the message."""
+        super().publish(message)
+        Sender.sent = time.perf_counter_ns()
+
+
+def until_sent(node: Any, task: LatencyTask) -> tuple[list[int], list[int]]:
+    """Return times until the command and whole ones [ns]; the node's reference ends then."""
+    answer = node.on_joint_state
+    until: list[int] = []
+
+    def on_joint_state(data: bytes) -> None:
+        begin = time.perf_counter_ns()
+        answer(data)
+        until.append(Sender.sent - begin)
+
+    node.on_joint_state = on_joint_state
+    try:
+        whole = measure(node, task)
+    finally:
+        node.on_joint_state = answer
+    node.references.drop()
+    node.action.goals.active = node.loop.motion = None
+    late = len(whole) // 3  # until a goal's start time the arm waits
+    return until[-len(whole) :][late:], whole[late:]
+
+
+def compare(node: Any, task: LatencyTask) -> dict[str, list[int]]:
+    """Return times of cycles [ns] without and with a goal, by turns."""
+    times: dict[str, list[int]] = {}
+    for _ in range(2 * ROUNDS):
+        for name, goal in (("topic", ""), ("goal", task.goal)):
+            sent, whole = until_sent(node, task._replace(goal=goal))
+            times.setdefault(f"{name}: until the command", []).extend(sent)
+            times.setdefault(f"{name}: the whole cycle", []).extend(whole)
+    return times
+
+
+def parts(node: Any, task: LatencyTask) -> dict[str, list[int]]:
+    """Return times of a cycle and of its parts [ns]."""
+    times: dict[str, list[int]] = {title: [] for title in ("the whole cycle", *places())}
+    for _ in range(ROUNDS):
+        times["the whole cycle"] += measure(node, task)
+        for title, found in with_clocks(lambda: measure(node, task)).items():
+            times[title] += found
+    return times
+
+
+cycle_timing.Swallow = Sender  # type: ignore[misc]  # whose end is measured
+
+
 def main() -> None:
     """Print medians and 99th percentiles [us]."""
-    rate = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 2.0
+    goal = "--goal" in sys.argv
+    numbers = [float(word) for word in sys.argv[1:] if not word.startswith("--")]
+    rate = int(numbers[0]) if numbers else 1000
+    seconds = numbers[1] if len(numbers) > 1 else 2.0 + goal
     files = latency_figures.default_files()
     model = gd.load_model(*files)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ |= latency_run.environment(None, folder)
-        import rclpy
-
-        from geared_dynamics.ros.cycle_timing import measure
-        from geared_dynamics.ros.feedforward import FeedforwardNode
-
-        start = latency_figures.posture(model)
-        options = latency_run.Options(model.joint_names, start, rate, seconds, 0.0, None)
-        node_options = latency_run.feedforward(*files, "computed_torque", rate)
-        task = latency_run.new_task(options, folder, "", node_options)
-        rclpy.init(args=["cycle", *latency_run.ros_arguments(folder, "cycle", node_options)])
+        options = latency_run.Options(
+            model.joint_names, latency_figures.posture(model), rate, seconds, 0.0, None
+        )
+        measured = latency_run.feedforward(*files, "computed_torque", rate, goal=goal)
+        task = latency_run.new_task(options, folder, "", measured)
+        rclpy.init(args=["cycle", *latency_run.ros_arguments(folder, "cycle", measured)])
         node = FeedforwardNode()
         node.start()
-        whole: list[int] = []
-        parts: dict[str, list[int]] = {title: [] for title in places()}
-        for _ in range(ROUNDS):
-            whole += measure(node, task)
-            for title, times in with_clocks(lambda: measure(node, task)).items():
-                parts[title] += times
+        task = task._replace(goal=f"{node.get_fully_qualified_name()}/follow_joint_trajectory")
+        times = compare(node, task) if goal else parts(node, task._replace(goal=""))
         node.destroy_node()
         rclpy.try_shutdown()
-    for title, times in {"the whole cycle": whole, **parts}.items():
-        median, late = np.percentile(np.array(times) / 1e3, [50, 99])
+    for title, found in times.items():
+        median, late = np.percentile(np.array(found) / 1e3, [50, 99])
         print(f"{title:28} p50 {median:6.1f} us   p99 {late:6.1f} us")
 
 

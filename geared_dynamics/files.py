@@ -204,7 +204,7 @@ def read_file(
             data = stream.read(limit + 1) or b""
     except FileNotFoundError:
         raise DescriptionError(
-            name, f"there is no such {kind}", "check the path, or pass the text itself"
+            name, f"there is no such {kind}", "check the path, or in Python pass the text"
         ) from None
     except IsADirectoryError:
         raise DescriptionError(
@@ -315,7 +315,7 @@ def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     known = known_files("urdf", ".urdf")
     path = known.get(name, Path(name))
     if not path.is_file():
-        remedy = f"give the path of a URDF, or a robot of this package: {suggestion(name, known)}"
+        remedy = f"give the path of a URDF, or a robot of this package; {suggestion(name, known)}"
         raise DescriptionError("robot", f"{name!r} does not exist", remedy)
     if drivetrain is not None:
         return RobotFiles(path, Path(drivetrain))

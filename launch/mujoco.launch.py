@@ -86,4 +86,5 @@ def make_nodes(context: LaunchContext) -> list[object]:
 
     values = {name: value(name) for name in PASSED} | {"preset": "simulated"}
     values["use_sim_time"] = str(value("pace") == "lock_step").lower()
-    return [shared.plant(context), shared.included(ONE_ARM, values)]
+    mover = shared.included(ONE_ARM, values, shared.patience(context))
+    return [shared.plant(context), mover]

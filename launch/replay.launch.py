@@ -8,11 +8,13 @@ played with its own time, and the node streams what it would have commanded on
 
 from __future__ import annotations
 
+import runpy
 import shlex
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import (
@@ -27,6 +29,7 @@ from launch.event_handlers import OnProcessExit
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
+shared = SimpleNamespace(**runpy.run_path(str(Path(__file__).resolve().with_name("shared.py"))))
 SHARE = Path(__file__).resolve().parents[1]
 ONE_ARM = SHARE / "launch" / "feedforward.launch.py"
 PRESETS = sorted(path.stem for path in (SHARE / "config").glob("*.yaml"))
@@ -159,6 +162,8 @@ def make_all(context: LaunchContext) -> list[object]:
     def after(event: object, context: LaunchContext) -> list[object]:
         found = topic.read_text(encoding="utf-8").strip()
         topic.unlink()
+        if context.is_shutdown:
+            return []
         if getattr(event, "returncode", 0):
             return [Shutdown(reason="the analysis failed")]
         return replay(value, found) if value("play") == "true" else []
@@ -190,5 +195,6 @@ def replay(value: Callable[[str], str], topic: str) -> list[object]:
         found.append(ExecuteProcess(cmd=record, output="screen"))
     # A tick of the clock before each joint state: no node sees it at an earlier time.
     play = [*bag, "play", value("input_bag"), "--clock-topics", states, "--rate", value("rate")]
-    found.append(ExecuteProcess(cmd=play, output="screen", on_exit=Shutdown(reason="played")))
+    end = shared.ends_the_launch("played")
+    found.append(ExecuteProcess(cmd=play, output="screen", on_exit=end))
     return found

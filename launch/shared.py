@@ -7,6 +7,7 @@ nothing that a launch needs. It is no launch file, and ``ros2 launch`` does not 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
@@ -19,7 +20,7 @@ from launch.actions import (
 )
 from launch.launch_description_sources import AnyLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
-from launch_ros.actions import LifecycleNode, Node
+from launch_ros.actions import LifecycleNode, Node, SetParameter
 from launch_ros.parameter_descriptions import ParameterValue
 
 PACKAGE = "geared_dynamics"
@@ -203,8 +204,32 @@ def plant(context: LaunchContext, **own: object) -> Node:
         ),
         output="screen",
         emulate_tty=True,
-        on_exit=Shutdown(reason="the plant has ended"),
+        on_exit=ends_the_launch("the plant has ended"),
     )
+
+
+def ends_the_launch(reason: str) -> Callable[[object, LaunchContext], list[Shutdown]]:
+    """Return what ``on_exit`` of a process does whose end is that of the launch.
+
+    Where the launch ends already, as after Ctrl-C, a second shutdown would make its exit code 1.
+
+    Args:
+        reason: For the log.
+    """
+
+    def end(_event: object, context: LaunchContext) -> list[Shutdown]:
+        return [] if context.is_shutdown else [Shutdown(reason=reason)]
+
+    return end
+
+
+def patience(context: LaunchContext) -> dict[str, float]:
+    """Return parameters of a node that moves a plant.
+
+    In lock step the arm waits for the node: joint states are late only where the machine is busy,
+    and an arm that is held then would make the result depend on how fast it is.
+    """
+    return {"safety.state_timeout": 10.0} if value(context, "pace") == "lock_step" else {}
 
 
 def node_commands(namespace: str) -> str:
@@ -238,11 +263,20 @@ def ros_arguments(
     return ["--log-level", f"{logger}:={level}", *(["--enclave", enclave] if enclave else [])]
 
 
-def included(path: str | Path, values: dict[str, str]) -> GroupAction:
-    """Another launch file with these arguments and no others of ours."""
+def included(
+    path: str | Path, values: dict[str, str], parameters: Mapping[str, float] | None = None
+) -> GroupAction:
+    """Return another launch file with these arguments and no others of ours.
+
+    Args:
+        path: Of the file.
+        values: Of its arguments.
+        parameters: Of its nodes; their parameter files win over them.
+    """
     source = AnyLaunchDescriptionSource(str(path))
     file = IncludeLaunchDescription(source, launch_arguments=list(values.items()))
-    return GroupAction([file], scoped=True, forwarding=False)
+    given = [SetParameter(name=name, value=value) for name, value in (parameters or {}).items()]
+    return GroupAction([*given, file], scoped=True, forwarding=False)
 
 
 def refuse_missing(argument: str, path: str) -> None:

@@ -281,7 +281,7 @@ def on_cluster(function: SpanFunction, task: Any, spans: int, scheduler: str) ->
                 raise
             except Exception as error:
                 finding = f"a worker failed ({type(error).__name__}: {str(error)[:200]})"
-                remedy = "give workers the same package and memory enough, or run with --jobs"
+                remedy = "give the workers the same package and enough memory, or run with --jobs"
                 raise GearedDynamicsError(f"--scheduler {scheduler}", finding, remedy) from error
             yield result
 

@@ -67,7 +67,7 @@ def instrument_columns(
         RecordingError: If they are not of the same motions.
     """
     if len(instruments) != len(recordings):
-        finding = f"are {len(instruments)} recordings for {len(recordings)}"
+        finding = f"has {len(instruments)} recordings for {len(recordings)}"
         raise RecordingError("instruments", finding, "give one for each recording, in their order")
     Y, q = np.zeros(equations.Y.shape), np.zeros(equations.q.shape)
     there = np.zeros(len(q), bool)

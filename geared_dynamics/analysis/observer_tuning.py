@@ -92,8 +92,9 @@ def stretches(
                 found.append(ReplayedStretch(time[rows], phi, tau @ back.T))
                 left -= float(found[-1].time[-1])
     if not found:
-        remedy = "record joint states with positions and efforts"
-        raise RecordingError(recording.path, "contains no gap-free interval", remedy)
+        finding = "contains no gap-free interval of three or more positions and efforts"
+        remedy = "record joint states with both, without gaps"
+        raise RecordingError(recording.path, finding, remedy)
     return found
 
 

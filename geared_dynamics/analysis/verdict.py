@@ -223,10 +223,10 @@ def _unexplained(result: Identified) -> list[FitFinding]:
         return []
     what = f"the residual is near the torque itself for {', '.join(listed)}"
     cause = (
-        "efforts are not what --effort and --gains say, a sign or a joint is another, or the "
-        "torque is noise"
+        "the efforts have another meaning than --effort and --gains state, a sign or a joint is "
+        "wrong, or the torque is noise"
     )
-    remedy = "plot the torques (geared-dynamics analyze --output), and correct what they are"
+    remedy = "plot the torques (geared-dynamics analyze --output), and correct these options"
     return [FitFinding("red", what, cause, remedy)]
 
 
@@ -284,7 +284,7 @@ def _impossible(result: Identified, better: Explained) -> list[FitFinding]:
         remedy = "compare ratios and signs with the data sheet (geared-dynamics describe)"
     else:
         cause = "the motion hardly determines it, or something small acts that is not in the model"
-        remedy = "use the physical parameters, where it is at its bound: they explain as much"
+        remedy = "use the physical parameters, where it is at its bound: they fit as well"
     return [FitFinding(severity, what, cause, remedy, evidence)]
 
 
@@ -376,7 +376,7 @@ def _mass(better: Explained) -> list[FitFinding]:
         f"{more} than the files say"
     )
     cause = "a tool or a load" if better.mass > 0.0 else "a tool of the files that was not there"
-    remedy = "the parameters contain it; give --payload if it is known and comes off"
+    remedy = "the parameters contain it; give --payload if it is known and removable"
     return [FitFinding("yellow", what, cause, remedy)]
 
 

@@ -274,7 +274,7 @@ def planetary(name: str, item: Mapping[str, Any], source: str) -> PlanetaryRecor
         raise DescriptionError(
             f"{place}.radius",
             "the planets have mass, and their distance from the axis is missing",
-            "add the radius of the circle that their centres stand on",
+            "add radius, of the circle through their centres",
         )
     teeth = item["teeth"]
     record = PlanetaryRecord(

@@ -191,13 +191,9 @@ def joint(name: str, item: Mapping[str, Any], source: str) -> JointDriveRecord:
     stiffness = float(item["stiffness"]) if "stiffness" in item else None
     place = place_in(source, f"joints.{name}.friction")
     if "rest" in item and not item.get("passive", False):
-        finding = (
-            "only the spring of a passive joint has a rest position; one of a drive is relaxed at"
-        )
+        finding = "only passive joints have a rest position; driven ones are relaxed at theta = q"
         remedy = "leave it out, or add 'passive: true'"
-        raise DescriptionError(
-            place_in(source, f"joints.{name}.rest"), f"{finding} theta = q", remedy
-        )
+        raise DescriptionError(place_in(source, f"joints.{name}.rest"), finding, remedy)
     return JointDriveRecord(
         name=name,
         stiffness=stiffness,

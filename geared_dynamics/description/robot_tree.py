@@ -269,7 +269,7 @@ def _locked(lock: Mapping[str, float], by_name: Mapping[str, JointRecord]) -> di
             leader = _leader(joint, by_name).name
             raise DescriptionError(
                 place,
-                f"the joint mimics {leader!r} and stands where that puts it",
+                f"the joint mimics {leader!r}, which determines its position",
                 f"lock {leader!r} instead",
             )
         if joint.kind not in LEADING_KINDS:

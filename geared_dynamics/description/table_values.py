@@ -95,7 +95,7 @@ def name_of(value: Any, place: str) -> str:
     controls = any(category(letter) in _NOT_IN_NAMES for letter in value)
     if controls or value != value.strip() or "${" in value or "$(" in value:
         finding = f"{shown(value)} is not a name that a URDF can hold"
-        remedy = "write it without control characters, '${' and blanks around it"
+        remedy = "write it without control characters, '${' and spaces around it"
         raise DescriptionError(place, finding, remedy)
     return value
 

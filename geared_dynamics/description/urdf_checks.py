@@ -244,7 +244,7 @@ def _check_text(text: str, count: int, infinite: bool, place: str) -> None:
         raise DescriptionError(
             place,
             f"expected {expected}, found {clip(text)!r}",
-            f"write {expected} separated by blanks" if count > 1 else "write one number",
+            f"write {expected} separated by spaces" if count > 1 else "write one number",
         )
     for word in words:
         value = number_or_none(word)

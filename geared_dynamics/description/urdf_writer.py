@@ -128,7 +128,7 @@ def _dynamics(friction: FrictionRecord, joint: str) -> ET.Element:
             f"joint {joint!r}",
             "a URDF's <dynamics> holds one viscous and one Coulomb coefficient, and its friction"
             " law says more",
-            f"take it out here and say it in the drivetrain file (joints.{joint}.friction)",
+            f"remove it here and describe it in the drivetrain file (joints.{joint}.friction)",
         )
     return ET.Element(
         "dynamics", damping=_number(friction.viscous), friction=_number(friction.coulomb)

@@ -272,5 +272,5 @@ def _remedy(error: Any) -> str:
     if type(error) is pyyaml().MarkedYAMLError:
         return "correct it there"
     return (
-        "correct it there; indent by blanks, and write 'key: value' with a blank after the colon"
+        "correct it there; indent by spaces, and write 'key: value' with a space after the colon"
     )

@@ -353,7 +353,9 @@ def one_state(name: str, value: ArrayLike, width: int, *, missing: bool = False)
 
 def each(name: str, value: ArrayLike, width: int, what: str, *, zero: bool = False) -> Array:
     """Finite numbers above zero (width,), of one for all or one for each."""
-    remedy = f"give {what}, {'zero or more' if zero else 'above zero'}: one, or {width}"
+    remedy = (
+        f"give {what}, {'zero or more' if zero else 'above zero'}: one number for all, or {width}"
+    )
     array = as_numbers(name, value, remedy)
     if array.shape not in ((), (1,), (width,)):
         raise ArrayError(name, f"has shape {array.shape}", remedy)

@@ -116,20 +116,34 @@ def fault_of(folder: Path, prefix: str) -> str:
     """
     if pwd is None:
         return ""
-    folder = folder.resolve()
+    own = folder.resolve()
     # Who owns the sources can change what they do anyway.
     trusted = {0, os.geteuid(), FOLDER.stat().st_uid}
-    for path in (folder, *folder.parents):
-        status = path.stat()
+    for path in way_to(folder):
+        status = path.lstat()
         if status.st_uid not in trusted:
             return f"{path} belongs to another user"
         # In a folder like /tmp no other user can replace our folder.
-        if others_write(status) and (path == folder or not status.st_mode & stat.S_ISVTX):
+        sticky = path != own and status.st_mode & stat.S_ISVTX
+        if not stat.S_ISLNK(status.st_mode) and others_write(status) and not sticky:
             return f"other users may write {path}"
     for path in folder.glob(f"{prefix}*"):
         if path.stat().st_uid not in trusted:
             return f"{path} belongs to another user"
     return ""
+
+
+def way_to(folder: Path) -> list[Path]:
+    """Return the folders and links on the way to a folder: who replaces one leads elsewhere."""
+    found: dict[Path, None] = {}
+    waiting = [folder.absolute()]
+    while waiting:
+        path = waiting.pop()
+        for one in (path, *path.parents):
+            if one not in found and one.is_symlink():
+                waiting.append(one.parent / one.readlink())
+            found[one] = None
+    return list(found)
 
 
 def others_write(status: os.stat_result) -> bool:

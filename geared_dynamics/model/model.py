@@ -289,7 +289,7 @@ class GearedModel(WithDoorRecords, Frozen):
         elastic, forms = self.elasticity, self._forms
         if not elastic.stiffness.size:
             place = f"{self.drivetrain_source}, joints"
-            remedy = "give joints.<name>.stiffness, or use the rigid functions"
+            remedy = "add joints.<name>.stiffness, or use the functions for rigid arms"
             raise ModelError(place, "no joint of this arm is elastic", remedy)
         if forms.extended is None:
             parts = with_shafts(self.tree, self.wheels, elastic, self.elastic_model, self.root)

@@ -67,8 +67,10 @@ class Limits(NamedTuple):
         floor: So far a reading may be off its own history (c,), in its unit, and
         sudden: by an acceleration of so much that begins at once (c,), its unit / s^2.
         agility: What motors' torques accelerate the readings by (c, m), its unit / s^2 / N m.
-        rub: What friction of the rotors accelerates the readings by at most (c,), its unit / s^2;
-            infinite where the model does not say.
+        rub: What a resting rotor's friction hides of its acceleration (c,), its unit / s^2;
+            infinite where the model does not say (``stillness``).
+        carried: What forces on the joints, carried to resting rotors, accelerate the readings
+            by (c, n), its unit / s^2 / N m.
         stuck: How far the prediction may move while the reading stays the same (c,).
         gate: See ``jump``.
         hold: For how long prediction bridges [s].
@@ -83,6 +85,7 @@ class Limits(NamedTuple):
     sudden: Array
     agility: Array
     rub: Array
+    carried: Array
     stuck: Array
     gate: float
     hold: float
@@ -109,6 +112,8 @@ class Health(NamedTuple):
         doubtful: Whether any reading was left out in the last step.
         surprise: How many deviations each was off its prediction of late (c,): the farthest,
             forgotten exponentially.
+        pull: What the estimated external force accelerates the readings by (c,), as
+            ``Limits.carried`` says.
         tau_m: The last known torque of the motors (m,) [N m].
         uncommanded: For how long it has been missing [s].
         age: Since the start [s].
@@ -127,6 +132,7 @@ class Health(NamedTuple):
     unsure: IntArray
     doubtful: bool
     surprise: Array
+    pull: Array
     tau_m: Array
     uncommanded: float
     age: float
@@ -146,7 +152,7 @@ def healthy(readings: Array, tau_m: Array) -> Health:
     zero = np.zeros(len(readings))
     torque = np.where(np.isfinite(tau_m), tau_m, 0.0)
     none = np.zeros(len(readings), np.int64)
-    past = EMPTY.after(0.0, np.where(np.isfinite(readings), readings, np.nan), zero, torque)
+    past = EMPTY.after(0.0, np.where(np.isfinite(readings), readings, np.nan), zero, torque, zero)
     return Health(
         valid=True,
         faults=Fault.NONE,
@@ -161,6 +167,7 @@ def healthy(readings: Array, tau_m: Array) -> Health:
         unsure=none,
         doubtful=False,
         surprise=zero,
+        pull=zero,
         tau_m=torque,
         uncommanded=0.0,
         age=0.0,

@@ -172,7 +172,7 @@ class KalmanObserver(ModelObserver[KalmanState]):
         gains, sizes = self.gains, self.gains.sizes
         y, (tau_m, _) = readings(sizes, measurement), inputs(sizes, measurement)
         if not np.all(np.isfinite(y[: sizes.motors])):
-            raise ArrayError("motor_angle", "is missing", "start when all encoders are there")
+            raise ArrayError("motor_angle", "is missing", "start when all encoders have readings")
         x = at_rest(self.arm.model, y[: sizes.motors])
         link = y[sizes.motors : sizes.motors + sizes.n]
         x[: sizes.n] = np.where(np.isfinite(link), link, x[: sizes.n])
@@ -247,7 +247,8 @@ class KalmanObserver(ModelObserver[KalmanState]):
         deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
         moved = shown - gains.rows @ state.mean
         value = y - gains.offsets
-        before = health
+        first = 2 * sizes.coordinates
+        before = health._replace(pull=limits.carried @ state.mean[first : first + sizes.n])
         health, used = screened(before, limits, value, shown, moved, deviation, dt)
         if Fault.STUCK in health.faults and gains.stiction.size:
             wider = astray(gains, factor) * (before.silent == 0.0)  # what was stuck stays so

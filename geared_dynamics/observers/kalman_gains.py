@@ -17,7 +17,8 @@ from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import FLOOR, Limits, most_by_chance
 from geared_dynamics.observers.readings import Sizes, Source, reading_rows, sizes_of, source_of
-from geared_dynamics.observers.standing import ringing, stiction_rows
+from geared_dynamics.observers.standing import ringing, stated_levels, stiction_rows
+from geared_dynamics.observers.stillness import carried, held_acceleration
 
 # A rotor's reading does not come from a motion if its speed were to be off by so much.
 PACE = 50.0  # [rad/s]
@@ -160,7 +161,10 @@ def kalman_gains(
     every = np.concatenate([encoders, links, torques])
     finite = np.isfinite(every)
     variance = np.where(finite, every, 1.0) ** 2
-    limits = gating_limits(model, sizes, every, posture_, jump, float(rate), float(hold))
+    limits = gating_limits(
+        model, sizes, every, posture_, jump, float(rate), float(hold),
+        stated_levels(model, stiction),
+    )  # fmt: skip
     return KalmanGains(
         sizes=sizes,
         source=source_of(model),
@@ -211,6 +215,7 @@ def gating_limits(
     jump: ArrayLike | None,
     rate: float,
     hold: float,
+    level: Array,
 ) -> Limits:
     """Between which bounds a reading is used.
 
@@ -222,6 +227,7 @@ def gating_limits(
         jump: As of ``kalman_gains``.
         rate: How many readings there are per second [1/s].
         hold: For how long prediction bridges missing readings [s].
+        level: Of the motors' friction at rest (m,) [N m].
     """
     m, n, shafts, finite = sizes.motors, sizes.n, sizes.shafts, np.isfinite(every)
     far = PACE / rate + 30.0 * every[:m] if jump is None else positive("jump", jump, m)
@@ -232,6 +238,7 @@ def gating_limits(
     sudden = LINK_SUDDEN * np.concatenate([np.ones(n), np.abs(stiffness_of(model))])
     turns = np.full(m, SUDDEN if jump is None else 0.0)
     G = agility(model, posture)
+    holding = held_acceleration(model, G, level, every[:m])
     limits = Limits(
         enabled=finite,
         required=np.arange(sizes.readings) < m,
@@ -239,7 +246,8 @@ def gating_limits(
         floor=readonly(floor),
         sudden=readonly(np.concatenate([turns, sudden])),
         agility=readonly(np.concatenate([G, np.zeros((n + shafts, m))])),
-        rub=readonly(np.concatenate([rubbing(model, G), np.full(n + shafts, np.inf)])),
+        rub=readonly(np.concatenate([holding, np.full(n + shafts, np.inf)])),
+        carried=readonly(np.concatenate([carried(model, G), np.zeros((n + shafts, n))])),
         stuck=readonly(STUCK * far),
         gate=GATE,
         hold=hold,
@@ -255,19 +263,6 @@ def agility(model: GearedModel, q: Array) -> Array:
     """A' H^-1 A (m, m): what motors' torques accelerate the rotors by [rad/s^2 / (N m)]."""
     A = elastic.structure_matrix(model)
     return np.asarray(A.T @ np.linalg.solve(elastic.mass_matrix(model, q), A))
-
-
-def rubbing(model: GearedModel, agility: Array) -> Array:
-    """What rotors' friction accelerates each rotor by at most (m,) [rad/s^2].
-
-    Infinite where the model has none for it, or a friction that grows with the load.
-    """
-    laws = model.motors.friction
-    level = np.zeros(len(agility))
-    np.add.at(level, laws.index, np.maximum(laws.coulomb, laws.static).max(axis=1))
-    unknown = level == 0.0
-    unknown[laws.index[laws.load > 0.0]] = True
-    return np.asarray(np.where(unknown, np.inf, np.abs(agility) @ level))
 
 
 def stiffness_of(model: GearedModel) -> Array:
@@ -311,7 +306,7 @@ def positive(
     name: str, value: ArrayLike, width: int, *, zero: bool = False, below: float = np.inf
 ) -> Array:
     """Positive finite numbers (width,), of one or of all; smaller than ``below``."""
-    remedy = f"give one positive number, or {width}"
+    remedy = f"give one positive number for all, or a list of {width}"
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
@@ -330,7 +325,7 @@ def optional(name: str, value: ArrayLike | None, width: int) -> Array:
     try:
         array = np.broadcast_to(np.asarray(value, np.float64), (width,)).copy()
     except (TypeError, ValueError, OverflowError):
-        remedy = f"give one positive number, or {width}, NaN for joints without"
+        remedy = f"give one positive number, or a list of {width} with NaN for joints without"
         raise ArrayError(name, "is not a number, or not one for each", remedy) from None
     array[np.isnan(array)] = np.inf
     if not np.all(array > 0.0):

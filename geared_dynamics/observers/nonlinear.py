@@ -45,7 +45,6 @@ from geared_dynamics.observers.kalman_gains import (
     TURN,
     agility,
     positive,
-    rubbing,
 )
 from geared_dynamics.observers.observer import ModelObserver, fitted
 from geared_dynamics.observers.pole_assignment import (
@@ -78,6 +77,7 @@ from geared_dynamics.observers.standing import (
     retained_rates,
     stands,
 )
+from geared_dynamics.observers.stillness import held_acceleration
 
 # The gain is computed again after so much motion [rad or m], or part of dt.
 FRESH = 0.02
@@ -218,7 +218,8 @@ def nonlinear_gains(
         floor=FLOOR * encoders if jump is None else far,
         sudden=np.full(m, SUDDEN if jump is None else 0.0),
         agility=G,
-        rub=rubbing(model, G),
+        rub=held_acceleration(model, G, np.zeros(m), encoders),
+        carried=np.zeros((m, sizes.n)),
         stuck=STUCK * far,
         gate=0.0,
         hold=hold,

@@ -24,14 +24,14 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.readings import Sizes, inputs
 from geared_dynamics.observers.smoothness import ORDER, extended, leap
+from geared_dynamics.observers.stillness import DRIVEN, LONG, doubted, driven
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
 ROUGH = 3.0  # and it may be so many times as rough.
 STILL = 3  # So many readings of before must be the same, too, for one to be stuck,
-LONG = 30  # and so many where the prediction is not to be trusted,
-DRIVEN = 5.0  # So many times its friction a torque may change at a rotor that stands still.
-SHARE = 0.5  # as where others are surprised by that part of its own surprise.
+DOUBTED = 1.5 * BEHIND  # Deviations that a reading counts as off at least that stands in doubt.
+SHARE = 0.5  # as long as others are surprised by that part of its own surprise.
 STALE = 0.6  # of ``floor``: so far off its history a reading that stays the same is an old one.
 CALM = 0.6  # of ``floor``: so rough noise alone is
 SHORT = 6.0  # A pause is so short that the cubic over it is off by no more than so many times.
@@ -103,16 +103,20 @@ def screened(
     fine = (size <= np.where(same, STALE * limits.floor, most)) & ~stuck
     apart, kept, before = np.abs(row - predicted), exp(-dt / RECENT), health
     rough, surprise = kept * health.rough, np.fmax(kept * health.surprise, apart / deviation)
+    doubt = doubted(past, row, same, limits.agility, limits.rub, dt)
+    if doubt.any():
+        surprise = np.where(doubt, np.fmax(surprise, DOUBTED), surprise)
     health = health._replace(travel=travel, off=off, age=time)
     if before.age < limits.settle:
         flags = np.where(here, 0, int(Fault.MISSING))
         rough = np.fmax(rough, size)
-        past = past.after(time, row, surprise, health.tau_m)
+        past = past.after(time, row, surprise, health.tau_m, health.pull)
         health = health._replace(faults=health.faults | Fault.SETTLING, past=past, rough=rough)
         return counted(health, limits, row, flags, surprise, dt)
     odd = same & (before.surprise > BEHIND)
     if not health.doubtful and (fine | ~limits.enabled).all() and not odd.any():
-        past, rough = past.after(time, row, surprise, health.tau_m), np.fmax(rough, size)
+        past = past.after(time, row, surprise, health.tau_m, health.pull)
+        rough = np.fmax(rough, size)
         return health._replace(past=past, rough=rough, reading=readings, surprise=surprise), here
     rough = np.fmax(rough, np.where(fine, size, 0.0))
     step = ScreenedReadings(row, same, stuck, off, most, apart, limits.gate * deviation, time, dt)
@@ -180,7 +184,8 @@ class Examination:
 
     def health(self, surprise: Array) -> Health:
         """Health with what was found, and the surprises of the step (c,)."""
-        past = self._past.after(self._step.time, self._row, surprise, self._health.tau_m)
+        tau_m, pull = self._health.tau_m, self._health.pull
+        past = self._past.after(self._step.time, self._row, surprise, tau_m, pull)
         return self._health._replace(
             past=past, rough=self._rough, away=self._away, unsure=self._unsure
         )
@@ -249,13 +254,11 @@ class Examination:
         A force on the link that grows as they do could hold the rotor, but only a torque that
         knows that force beforehand keeps it from moving at all; friction bridges its own level.
         """
-        if self._before.surprise[j] <= BEHIND:
-            return False
-        value, past = float(self._step.row[j]), self._past
         most = DRIVEN * float(self._limits.rub[j])
-        if most == np.inf or past.still(j, value) < LONG:
+        if self._before.surprise[j] <= BEHIND or most == np.inf:
             return False
-        return past.driven(j, value, self._limits.agility[j]) > most
+        value, agility = float(self._step.row[j]), self._limits.agility[j]
+        return driven(self._past, j, value, agility, self._step.dt) > most
 
     def _forget(self, j: int) -> None:
         """What came since a pause shows nothing: it was followed by another."""

@@ -42,20 +42,26 @@ class ReadingHistory(NamedTuple):
         rows: Readings (c,), NaN for those that were not there or stood still.
         surprises: How many deviations they were off their predictions then, or shortly before.
         torques: Of the motors over the step before each (m,) [N m].
+        pulls: What the estimated external force, carried to resting rotors, accelerates each
+            reading by (c,); zero of an observer that estimates none.
     """
 
     times: tuple[float, ...]
     rows: tuple[Array, ...]
     surprises: tuple[Array, ...]
     torques: tuple[Array, ...]
+    pulls: tuple[Array, ...]
 
-    def after(self, time: float, row: Array, surprise: Array, torque: Array) -> ReadingHistory:
+    def after(
+        self, time: float, row: Array, surprise: Array, torque: Array, pull: Array
+    ) -> ReadingHistory:
         """The same with another instant."""
         return ReadingHistory(
             (*self.times[1 - KEPT :], time),
             (*self.rows[1 - KEPT :], row),
             (*self.surprises[1 - KEPT :], surprise),
             (*self.torques[1 - KEPT :], torque),
+            (*self.pulls[1 - KEPT :], pull),
         )
 
     def paused(self) -> ReadingHistory:
@@ -65,7 +71,7 @@ class ReadingHistory(NamedTuple):
             return self
         time = t[-1] + (t[-1] - t[-ORDER]) / (ORDER - 1)
         nothing = np.full_like(self.rows[-1], nan)
-        return self.after(time, nothing, self.surprises[-1], self.torques[-1])
+        return self.after(time, nothing, self.surprises[-1], self.torques[-1], self.pulls[-1])
 
     def even(self, dt: float) -> bool:
         """Whether a step dt from the last instant is no longer than those before."""
@@ -118,17 +124,6 @@ class ReadingHistory(NamedTuple):
             count += 1
         return count
 
-    def driven(self, channel: int, value: float, agility: Array) -> float:
-        """By how much its motors' torques changed a channel's acceleration while it stood still.
-
-        Args:
-            channel: Which one.
-            value: What it shows.
-            agility: What motors' torques accelerate it by (m,).
-        """
-        since = self.torques[-self.still(channel, value) :]
-        return float(np.ptp([agility @ torque for torque in since]))
-
     def shifted(self, channel: int, by: float, skip: int = 0) -> ReadingHistory:
         """The same with a channel's readings moved by an offset; NaN takes them out.
 
@@ -152,7 +147,7 @@ class ReadingHistory(NamedTuple):
         return self._replace(rows=tuple(rows))
 
 
-EMPTY = ReadingHistory((), (), (), ())
+EMPTY = ReadingHistory((), (), (), (), ())
 
 
 def weights(time: float, times: tuple[float, ...]) -> tuple[float, float, float, float]:

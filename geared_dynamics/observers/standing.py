@@ -314,15 +314,20 @@ def stiction_rows(model: GearedModel, motors: ArrayLike | None, error: float) ->
     A = elastic.structure_matrix(model)
     joints, rotors = model.joint_friction, model.motors.friction
     along = np.vstack([joints.multiplier[:, None] * np.eye(n, N)[joints.index], A.T])
-    level, smoothing = motor_levels(model), np.full(A.shape[1], ROTOR_SMOOTHING)
+    level, smoothing = stated_levels(model, motors), np.full(A.shape[1], ROTOR_SMOOTHING)
     smoothing[rotors.index] = rotors.smoothing
-    if motors is not None:
-        level = each("stiction", motors, A.shape[1], "a torque [N m]", zero=True)
     levels = np.concatenate([largest(joints), level])
     smooth = np.concatenate([joints.smoothing, smoothing])
     motor = np.concatenate([np.full(joints.count, -1.0), np.arange(A.shape[1])])
     rows = np.column_stack([levels, smooth, np.full(len(levels), share), motor, along])
     return np.asarray(rows[levels > 0.0])
+
+
+def stated_levels(model: GearedModel, motors: ArrayLike | None) -> Array:
+    """Level of the motors' friction at rest (m,) [N m]: as stated, or else the model's."""
+    if motors is None:
+        return motor_levels(model)
+    return each("stiction", motors, len(model.motor_names), "a torque [N m]", zero=True)
 
 
 def motor_levels(model: GearedModel) -> Array:

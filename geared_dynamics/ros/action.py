@@ -246,6 +246,7 @@ class TrajectoryAction:
                 self._new = self._annotated(goal)
             else:
                 self._new = self._followed(goal, clock)
+            node.references.drop()  # what came before is replaced
         except GearedDynamicsError as error:
             if node.loop is not None:
                 node.loop.counters.refused += 1

@@ -265,6 +265,8 @@ class FeedforwardNode(FeedforwardBase):
             self.exchange.take_load()
         if self.references.work is not None:
             self.references.take_result()
+        if self.references.waiting is not None:
+            self.references.take_waiting()
 
     def respond(self, data: bytes, begin: float, now: int) -> tuple[Array | None, float | None]:
         """Command for a joint state and the state's age [s]; both None for another device's state.
@@ -335,6 +337,7 @@ class FeedforwardNode(FeedforwardBase):
             self.action.judge(now, clock)
         if self.references.work is not None:
             self.references.take_result()
+        self.references.take_waiting()
         self.action.watch()
         publish_state(self, now)
         self.surroundings.report_changes(now)

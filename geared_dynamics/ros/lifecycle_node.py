@@ -11,7 +11,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.ros.process import PrintableLog
+from geared_dynamics.ros.log import PrintableLog
 from geared_dynamics.trace.compiled import attempt
 
 

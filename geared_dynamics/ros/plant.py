@@ -13,7 +13,6 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import Executor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from rclpy.signals import SignalHandlerOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -26,10 +25,10 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.declared import Declared
 from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, NamedWrench, nanoseconds
 from geared_dynamics.ros.lifecycle_node import EmptyLists, compiled_model
+from geared_dynamics.ros.log import Failures, PrintableLog
 from geared_dynamics.ros.process import (
-    Failures,
-    PrintableLog,
     catch_signals,
+    joined,
     make_executor,
     spin_for,
     spin_once,
@@ -385,7 +384,8 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
 def run(argv: list[str]) -> int:
     """Run the node until a signal; exit code 2 for an arm that cannot be simulated, or no more."""
     signals = catch_signals()
-    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    if code := joined(argv, "plant_node"):
+        return code
     try:
         node, executor = PlantNode(), make_executor()
         executor.add_node(node)

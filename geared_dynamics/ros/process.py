@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import math
 import os
 import signal
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
@@ -18,8 +16,6 @@ import rclpy
 from rclpy.clock import JumpThreshold
 from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, SingleThreadedExecutor
-from rclpy.impl import rcutils_logger
-from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.signals import SignalHandlerOptions
 
 from geared_dynamics.errors import GearedDynamicsError, printable
@@ -147,12 +143,29 @@ def run_task(act: Callable[[], None]) -> int:
     return 0
 
 
+# What rclpy says of something else than the arguments; else these are to be corrected.
+REMEDIES = {
+    "logging": "set ROS_LOG_DIR to a folder that can be written",
+    "ROS_DOMAIN_ID": "set it to a number from 0 to 101",
+}
+
+
 def refused(name: str, why: str) -> int:
     """Say why the node cannot start; the exit code."""
     first = why.split(", at ")[0]  # what follows are places in ROS's own source
-    text = f"{name}: {first}; correct the arguments after --ros-args"
-    print(printable(text), file=sys.stderr)
+    found = (remedy for word, remedy in REMEDIES.items() if word in first)
+    remedy = next(found, "correct the arguments after --ros-args")
+    print(printable(f"{name}: {first}; {remedy}"), file=sys.stderr)
     return 2
+
+
+def joined(argv: list[str], name: str) -> int:
+    """Join ROS without rclpy's signal handlers; the exit code where it refuses, else 0."""
+    try:
+        rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # how rclpy tells of each kind of wrong argument
+        return refused(name, str(error))
+    return 0
 
 
 def run(argv: list[str], name: str, make: Callable[[], Any]) -> int:
@@ -169,10 +182,8 @@ def run(argv: list[str], name: str, make: Callable[[], Any]) -> int:
     """
     signals, executor = Signals(), None
     try:
-        try:
-            rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
-        except RuntimeError as error:  # how rclpy tells of each kind of wrong argument
-            return refused(name, str(error))
+        if code := joined(argv, name):
+            return code
         try:
             node = signals.node = make()
         except NameValidationException as error:
@@ -327,69 +338,3 @@ def lock_memory() -> None:
     if library.mlockall(MCL_CURRENT | MCL_FUTURE):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-
-
-# -- What goes wrong unforeseen -------------------------------------------------------------------
-
-
-PAUSE = 1.0  # [s] between two tracebacks of the same exception
-
-
-class Failures:
-    """Logs exceptions of callbacks.
-
-    Attributes:
-        count: How many there were.
-    """
-
-    def __init__(self, node: Any) -> None:
-        """Begin without any; ``node`` has the log."""
-        self._node = node
-        self._logged: dict[str, float] = {}
-        self.count = 0
-
-    def log(self, error: Exception, consequence: str) -> None:
-        """Log an exception with its traceback; the same one not more often than once a second.
-
-        Args:
-            error: The exception.
-            consequence: What the node does now.
-        """
-        self.count += 1
-        key, now = f"{type(error).__name__}: {error}", time.monotonic()
-        if now - self._logged.get(key, -math.inf) < PAUSE:
-            return
-        self._logged = {key: now}  # only the newest: texts may differ each time
-        lines = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        self._node.get_logger().error(f"unexpected exception ({key}); {consequence}\n{lines}")
-
-
-# -- Log lines of all nodes -----------------------------------------------------------------------
-#
-# Names come from the graph and from files. In a terminal, or in what reads ``/rosout``, an escape
-# sequence could move the cursor over what was written before; a letter of no width makes one
-# joint's name look like another's.
-
-
-# rclpy names the line that logs by the first frame outside of these files.
-rcutils_logger._internal_callers.append(__file__)
-
-
-class PrintableLogger(RcutilsLogger):  # type: ignore[misc]  # rclpy has no types
-    """A logger that writes invisible characters as escapes; line feeds and tabs stay."""
-
-    def log(self, message: object, severity: Any, **options: Any) -> bool:
-        """Log a message, as of rclpy's logger."""
-        return bool(super().log(printable(str(message)), severity, **options))
-
-
-class PrintableLog:
-    """Put before rclpy's class of a node: its log takes printable text only."""
-
-    _printable: PrintableLogger | None = None
-
-    def get_logger(self) -> PrintableLogger:
-        """The node's logger."""
-        if self._printable is None:
-            self._printable = PrintableLogger(super().get_logger().name)  # type: ignore[misc]
-        return self._printable

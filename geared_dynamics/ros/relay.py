@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from bisect import bisect_left
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +20,7 @@ from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import INVALID_GOAL, TrajectoryError
 
 SIBLING = "follow_joint_trajectory"
+ANSWERED = 3.0  # [s] within which a controller accepts or rejects a goal
 STATUS: dict[int, Status] = {
     GoalStatus.STATUS_SUCCEEDED: "succeeded",
     GoalStatus.STATUS_CANCELED: "canceled",
@@ -34,13 +36,16 @@ class Relayed:
         times: Of the points that our client has given [s].
         theirs: Handle of the controller's goal; None until it has answered.
         cancelled: Whether it is to be cancelled.
+        sent: When it went to the controller [s], steady.
+        servers: Who offered the action then, as ``Relay.servers``.
     """
 
-    def __init__(self, handle: Any, goal: Any, times: list[float]) -> None:
+    def __init__(self, handle: Any, goal: Any, times: list[float], servers: set[bytes]) -> None:
         """Begin without an answer."""
         self.handle, self.goal, self.times = handle, goal, times
         self.theirs: Any = None
         self.cancelled = False
+        self.sent, self.servers = time.monotonic(), servers
 
 
 class Relay:
@@ -57,7 +62,7 @@ class Relay:
             finish: Ends a client's goal: its handle, the ending, the controller's result.
         """
         self.name = controllers_action(node)
-        self._kind, self._finish = kind, finish
+        self._node, self._kind, self._finish = node, kind, finish
         self._client = ActionClient(node, kind, self.name) if self.name else None
         self._under_way: list[Relayed] = []
 
@@ -88,7 +93,7 @@ class Relay:
             made: From ``goal``.
         """
         assert self._client is not None  # refuse_absent
-        entry = Relayed(handle, *made)
+        entry = Relayed(handle, *made, self.servers())
         self._under_way.append(entry)
         told = functools.partial(self._on_feedback, entry)
         future = self._client.send_goal_async(entry.goal, feedback_callback=told)
@@ -112,11 +117,29 @@ class Relay:
             self._cancel(entry)
             self._end(entry, ending)
 
+    def servers(self) -> set[bytes]:
+        """Who offers the action, by its feedback: one that starts again is another."""
+        found = self._node.get_publishers_info_by_topic(f"{self.name}/_action/feedback")
+        return {bytes(one.endpoint_gid) for one in found}
+
     def watch(self) -> None:
-        """End all goals where the controller is gone."""
-        if self._under_way and self._client is not None and not self._client.server_is_ready():
-            text = f"Aborted: the controller's {self.name} is gone"
-            self.abort(Ending("aborted", INVALID_GOAL, text))
+        """End the goals of a controller that is gone, started again or silent."""
+        if not self._under_way or self._client is None:
+            return
+        present, now = self.servers(), time.monotonic()
+        ready = self._client.server_is_ready()
+        for entry in list(self._under_way):
+            entry.servers = entry.servers or present
+            if not ready or not entry.servers & present:
+                self._give_up(entry, "is gone")
+            elif entry.theirs is None and now - entry.sent > ANSWERED:
+                self._give_up(entry, f"has not answered for {ANSWERED:g} s; is it active?")
+
+    def _give_up(self, entry: Relayed, finding: str) -> None:
+        """End a goal; should its controller answer later, it is asked to cancel."""
+        self._cancel(entry)
+        text = f"Aborted: the controller's {self.name} {finding}"
+        self._end(entry, Ending("aborted", INVALID_GOAL, text))
 
     # -- what the controller says ------------------------------------------------------------
 

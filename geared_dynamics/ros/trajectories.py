@@ -76,6 +76,7 @@ class References:
         work: The one that is being prepared, None for none; looked at between joint states.
         accepted: How many were taken.
         last: What was said of the last one, empty where it was taken without a remark.
+        waiting: The newest one that came after another since the last joint state, None for none.
     """
 
     def __init__(self, node: FeedforwardBase) -> None:
@@ -84,10 +85,10 @@ class References:
         self.work: Work | None = None
         self.accepted = 0
         self.last = ""
+        self.waiting: bytes | None = None
+        self._taken = -1.0  # ``heard`` of the node when one was taken last [s]
         self._beside: ThreadPoolExecutor | None = None
-        self._sent: ReferenceMotion | None = (
-            None  # annotated last, where the next one continues it
-        )
+        self._sent: ReferenceMotion | None = None  # annotated last: the next one continues it
 
     def begin(self) -> None:
         """Forget what came before an activation."""
@@ -95,7 +96,8 @@ class References:
         self._sent, self.last = None, ""
 
     def drop(self) -> None:
-        """Do not take what is being prepared."""
+        """Do not take what waits or is being prepared."""
+        self.waiting = None
         if self.work is not None:
             self.work.future.cancel()
             self.work = None
@@ -103,12 +105,21 @@ class References:
     # -- from the message to the loop --------------------------------------------------------
 
     def take(self, data: bytes) -> None:
-        """Follow a trajectory, or annotate it; log why not.
+        """Follow a serialised trajectory, or annotate it; log why not.
 
-        Args:
-            data: The trajectory, serialised.
+        Between two joint states one is taken, and then the newest of those after it: no flood of
+        them keeps joint states waiting.
         """
-        self._attempt(lambda: self._begun(data))
+        self.waiting = data
+        if not self._node.active or self._taken != self._node.heard:
+            self.take_waiting()
+
+    def take_waiting(self) -> None:
+        """Take the one that waits, after a joint state or where none comes."""
+        data, self.waiting = self.waiting, None
+        if data is not None:
+            self._taken = self._node.heard
+            self._attempt(lambda: self._begun(data))
 
     def take_result(self) -> None:
         """Take over what was prepared beside the loop, between two joint states."""

@@ -131,7 +131,7 @@ class ContactForce:
                 finding = f"is {what} of {size:g} {unit}, and contact_force.{name} is {most:g}"
                 raise ContactForceError(PLACE, finding, f"give less, or {RESTART}")
         if not following and wrench.any():
-            finding = "is not acted on while the arm follows no trajectory"
+            finding = "is ignored while the arm follows no trajectory"
             raise ContactForceError(PLACE, finding, "send a trajectory, then the force again")
         if self.lost and wrench.any():
             finding = "is not accepted after the contact was lost"

@@ -64,7 +64,7 @@ class AnnotateParameters(ParameterGroup):
 
     topic: str = at_start(
         "~/annotated_trajectory",
-        "Output topic of the mode annotate: joint_trajectory of the controller.",
+        "Output topic of the mode annotate. Set it to joint_trajectory of the controller.",
     )
     action: str = at_start(
         "",
@@ -94,9 +94,11 @@ class ContactForceParameters(ParameterGroup):
     """The desired contact force of ``~/contact_wrench``."""
 
     tool: str = at_configure("", "Link at whose origin the force acts. Empty means the only tip.")
-    max_force: float = above(0.0, "Maximum force that is accepted [N]. 0 accepts none.", 0.0, 1e6)
+    max_force: float = above(
+        0.0, "Maximum force that is accepted [N]. 0 refuses every force.", 0.0, 1e6
+    )
     max_torque: float = above(
-        0.0, "Maximum torque that is accepted [N m]. 0 accepts none.", 0.0, 1e6
+        0.0, "Maximum torque that is accepted [N m]. 0 refuses every torque.", 0.0, 1e6
     )
     force_rate: float = above(100.0, "Maximum rate of change of the force [N/s].", 1e-3, 1e7)
     torque_rate: float = above(10.0, "Maximum rate of change of the torque [N m/s].", 1e-3, 1e7)
@@ -118,19 +120,21 @@ class ContactForceParameters(ParameterGroup):
     )
     max_distance: float = above(
         0.02,
-        "Distance between tool and reference, along the force, at which the force is ended [m].",
+        "Distance between tool and reference, along the force, at which the force is set to zero "
+        "[m].",
         1e-4,
         10.0,
     )
     max_angle: float = above(
         0.1,
-        "Angle between tool and reference, about the torque, at which the torque is ended [rad].",
+        "Angle between tool and reference, about the torque, at which the torque is set to zero "
+        "[rad].",
         1e-4,
         3.0,
     )
     friction: float = row(
         0.0,
-        "Coulomb friction coefficient of tool and surface, for compensation. 0 compensates none.",
+        "Coulomb friction coefficient of tool and surface, for compensation. 0 disables it.",
         0.0,
         2.0,
     )
@@ -202,7 +206,9 @@ class SafetyParameters(ParameterGroup):
     on_stale_reference: Reaction = reaction(
         "Reaction to a reference that ended more than cmd_timeout ago."
     )
-    on_bad_command: Reaction = reaction("Reaction to a command that contains NaN.")
+    on_bad_command: Reaction = reaction(
+        "Reaction to a command that is not finite or has the wrong size."
+    )
     on_position_limit: Reaction = reaction("Reaction to a joint beyond its position limit.")
     on_velocity_limit: Reaction = reaction("Reaction to a joint beyond its velocity limit.")
     on_tracking_error: Reaction = reaction("Reaction to a position error above its limit.")
@@ -251,8 +257,8 @@ class FeedforwardParameters(JtcParameters):
     )
     compiled: bool = at_configure(
         False,
-        "If true, compile the model's functions at configure (gd.compiled). Where that fails, the "
-        "log gives the reason and the node uses the kernels.",
+        "If true, compile the model's functions when the node is configured (gd.compiled). If "
+        "that fails, the node logs the reason and uses its general functions.",
     )
     law: Literal["computed_torque", "pd_plus_feedforward"] = at_configure(
         "computed_torque", "Control law of the mode computed_torque."
@@ -272,7 +278,7 @@ class FeedforwardParameters(JtcParameters):
         "it.",
     )
     elastic_method: Method = at_configure(
-        "expanded", "Method of the feedforward of elastic arms, see docs/elastic.md."
+        "expanded", "Method of the feedforward of elastic arms, see docs/feedforward.md."
     )
     update_rate: int = row(
         0,

@@ -178,7 +178,7 @@ def rate_of(rate: float) -> float | None:
     if math.isnan(rate):
         return None
     if rate < 0.0:
-        remedy = "set a rate above zero, NaN for the full limit within 20 ms, or 0 for no limit"
+        remedy = "give a positive rate, NaN to reach the full limit in 20 ms, or 0 for any rate"
         raise ParameterError("safety.command_rate", f"is {rate:g}", remedy)
     return rate or math.inf
 

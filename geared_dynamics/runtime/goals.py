@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -63,17 +64,10 @@ DROPPED = Ending("aborted", INVALID_GOAL, "The node has dropped the trajectory."
 
 
 class PathBounds(NamedTuple):
-    """Path tolerances as a cycle reads them.
+    """Path tolerances as a cycle reads them: joint's index, limit, whether it is continuous."""
 
-    Attributes:
-        array: Of position and velocity (2, n), infinite where there is none.
-        position: Joint's index and tolerance, where there is one.
-        velocity: Joint's index and tolerance of its velocity, where there is one.
-    """
-
-    array: Array
-    position: tuple[tuple[int, float], ...]
-    velocity: tuple[tuple[int, float], ...]
+    position: tuple[tuple[int, float, bool], ...]
+    velocity: tuple[tuple[int, float, bool], ...]
 
 
 class Pursuit(NamedTuple):
@@ -157,20 +151,32 @@ def stopped(events: int) -> Ending:
     return Ending("aborted", INVALID_GOAL, f"Aborted: the arm was stopped by {names}")
 
 
-def bounds(limits: Tolerances) -> PathBounds:
-    """Path tolerances of position and velocity."""
-    path = limits.path[:2]
-    array = np.where(path > 0.0, path, np.inf)
-    rows = (tuple((k, x) for k, x in enumerate(row) if x < np.inf) for row in array.tolist())
-    return PathBounds(array, *rows)
+def bounds(limits: Tolerances, turning: Sequence[bool]) -> PathBounds:
+    """Path tolerances of position and velocity.
+
+    Args:
+        limits: All tolerances.
+        turning: Which joints are continuous (n,).
+    """
+
+    def given(row: Array, turns: Sequence[bool]) -> tuple[tuple[int, float, bool], ...]:
+        each = enumerate(zip(row.tolist(), turns, strict=True))
+        return tuple((k, most, turn) for k, (most, turn) in each if 0.0 < most < math.inf)
+
+    return PathBounds(
+        given(limits.path[0], turning), given(limits.path[1], [False] * len(turning))
+    )
 
 
-def near(desired: Array, measured: Array, limits: tuple[tuple[int, float], ...]) -> bool:
+def near(desired: Array, measured: Array, limits: Sequence[tuple[int, float, bool]]) -> bool:
     """Whether errors keep to their limits; quicker than with arrays for a few joints."""
     if limits:
         wanted, found = desired.tolist(), measured.tolist()
-        for k, most in limits:
-            if not abs(wanted[k] - found[k]) <= most:
+        for k, most, turns in limits:
+            off = abs(wanted[k] - found[k])
+            if turns and most < off < math.inf:
+                off = abs(math.remainder(off, math.tau))  # the short way round
+            if not off <= most:
                 return False
     return True
 
@@ -227,7 +233,7 @@ class Goals:
         loop.accept(trajectory, now, clock)
         self._end(PREEMPTED)
         assert loop.motion is not None  # just accepted
-        default = loop.setup.tolerances
+        default, turning = loop.setup.tolerances, loop.setup.rules.turning.tolist()
         try:
             limits = goal_tolerances(default, loop.setup.rules.joints, path, goal, goal_time)
         except ToleranceError as error:
@@ -239,7 +245,7 @@ class Goals:
         else:
             times = [float(point.time) for point in points]
         begin = trajectory.start or clock
-        self.active = Pursuit(key, loop.motion, limits, begin, times, bounds(limits))
+        self.active = Pursuit(key, loop.motion, limits, begin, times, bounds(limits, turning))
 
     def cancel(self, key: object, clock: float) -> bool:
         """End a goal as its client asks, and stop the arm; whether it was under way.
@@ -298,8 +304,10 @@ class Goals:
         self._clock = clock
         if not decision.running:
             return True
-        if not (found.first or loop.present.finished) and self._within(found.bounds, q, v):
-            return True  # as in nearly all cycles
+        if not (found.first or loop.present.finished):
+            wanted, limits = loop.present, found.bounds
+            if near(wanted.q, q, limits.position) and near(wanted.v, v, limits.velocity):
+                return True  # as in nearly all cycles
         self._judge(found, clock, q, v)
         return self.active is not None
 
@@ -338,7 +346,8 @@ class Goals:
         limits = loop.setup.tolerances
         if loop.motion is None or loop.resting or not limits.goal_time:
             return None
-        return Pursuit(None, loop.motion, limits, loop.motion.begin, (), bounds(limits), False)
+        path = bounds(limits, loop.setup.rules.turning.tolist())
+        return Pursuit(None, loop.motion, limits, loop.motion.begin, (), path, False)
 
     def progress(self) -> Progress:
         """Where the arm is on its trajectory in a cycle after which ``judge`` was true."""
@@ -357,15 +366,6 @@ class Goals:
         if rules.continuous:
             position[:] = shortest_way(q, desired.q, rules.turning)
         return self._error
-
-    def _within(self, limits: PathBounds, q: Array, v: Array) -> bool:
-        """Whether the path tolerances are kept."""
-        if not (limits.position or limits.velocity):
-            return True
-        if self.loop.setup.rules.continuous:
-            return bool((np.abs(self._errors(q, v)) <= limits.array).all())
-        desired = self.loop.present
-        return near(desired.q, q, limits.position) and near(desired.v, v, limits.velocity)
 
     def _judge(self, found: Pursuit, clock: float, q: Array, v: Array) -> None:
         loop, joints = self.loop, self.loop.setup.rules.joints

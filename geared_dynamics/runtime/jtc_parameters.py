@@ -72,8 +72,8 @@ class GainParameters(ParameterGroup):
     """Gains of the feedback."""
 
     p: PerJoint = row(0.0, "Position gain [N m/rad or N/m].", 0.0)
-    i: PerJoint = row(0.0, "Integral gain [N m/(rad s)].", 0.0)
-    d: PerJoint = row(0.0, "Velocity gain [N m s/rad].", 0.0)
+    i: PerJoint = row(0.0, "Integral gain [N m/(rad s) or N/(m s)].", 0.0)
+    d: PerJoint = row(0.0, "Velocity gain [N m s/rad or N s/m].", 0.0)
     i_clamp: PerJoint = row(0.0, "Maximum integral term [N m or N]. 0 uses i_clamp_max.", 0.0)
     i_clamp_max: PerJoint = row(0.0, "Maximum integral term [N m or N]. 0 sets no limit.", 0.0)
 

@@ -78,7 +78,7 @@ def urdf(parameters: ModelParameters, published: str | None) -> str | bytes:
     place = "robot_description" if text else parameters.robot_description_topic
     found = text or published
     if found is None:
-        raise ParameterError(place, "nothing was published on this topic yet", WAITING)
+        raise ParameterError(place, "nothing has been published on this topic yet", WAITING)
     if not found.lstrip().startswith("<"):  # never a path: anybody may publish
         raise ParameterError(
             place, "the value is not XML", "pass the text of a URDF, or set urdf_path"

@@ -207,7 +207,7 @@ class ModelParameters(NodeParameters):
 
     joints: tuple[str, ...]
     robot_description: str = at_configure(
-        "", "URDF as text. Empty means from the topic robot_description_topic."
+        "", "URDF as text. Empty uses urdf_path, or the topic robot_description_topic."
     )
     urdf_path: str = at_configure(
         "", "Path of a URDF file, used instead of robot_description.", lock="lock_paths"

@@ -37,7 +37,7 @@ class MotorParameters(ParameterGroup):
         "Standard deviation of this encoder's noise, motor side [rad]. NaN uses encoder_noise.",
     )
     encoder_delay: PerMotor = at_configure(
-        0.0, "Age that the encoder reading has at the stamp of the joint state [s].", 0.0, 0.05
+        0.0, "Delay from the encoder reading to the stamp of its joint state [s].", 0.0, 0.05
     )
     encoder_offset: PerMotor = at_configure(
         0.0, "Encoder reading at the zero position of the model, motor side [rad]."
@@ -65,7 +65,7 @@ class SensorParameters(ParameterGroup):
         "NaN means that the joint has no link encoder.",
     )
     link_encoder_delay: PerJoint = sensor(
-        0.0, "Age that the link encoder's reading has at its stamp [s].", 0.0, 0.05
+        0.0, "Delay from the link encoder's reading to its stamp [s].", 0.0, 0.05
     )
     link_encoder_offset: PerJoint = sensor(
         0.0, "Reading of the link encoder at the zero position of the joint [rad or m]."

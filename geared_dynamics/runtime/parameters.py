@@ -133,7 +133,7 @@ class Parameter:
             ParameterError: naming what may be given.
         """
         if value in self.weakest and value not in {start, self.default}:
-            finding = f"is {value!r}, which only the start of the node can choose"
+            finding = f"is {value!r}, which can only be chosen at the start of the node"
             raise ParameterError(self.name, finding, RESTART)
         if self.weaker in {"", "model"}:
             return
@@ -141,7 +141,7 @@ class Parameter:
         high = max(usual, own) if self.weaker != "below" else math.inf
         low = min(usual, own) if self.weaker != "above" else -math.inf
         if not low <= given <= high:
-            finding = f"is {given:g}, and while the node runs it is {interval(low, high)}"
+            finding = f"is {given:g}, and while the node runs it must be {interval(low, high)}"
             raise ParameterError(self.name, finding, RESTART)
 
     def _refuse_out_of_range(self, value: Value) -> None:
@@ -160,6 +160,8 @@ def interval(low: float, high: float) -> str:
         return f"at least {low:g}"
     if low == -math.inf:
         return f"at most {high:g}"
+    if low == high:
+        return f"{low:g}"
     return f"{low:g} to {high:g}"
 
 

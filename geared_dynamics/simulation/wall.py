@@ -80,9 +80,11 @@ class Wall:
         lightest = 1.0 / max(float(np.linalg.norm(mobility, 2, (-2, -1)).max()), 1e-12)
         rate = max(np.sqrt(self.stiffness / lightest), self.damping / lightest)
         if not rate * SHORTEST <= PER_STEP:
-            finding = f"asks for steps of {PER_STEP / rate:.1g} s on this arm"
+            finding = f"requires steps of {PER_STEP / rate:.1g} s on this arm"
             raise ArrayError(
-                "wall.damping", finding, f"give less: steps have {SHORTEST:g} s or more"
+                "wall.damping",
+                finding,
+                f"give a smaller number: steps last {SHORTEST:g} s or longer",
             )
         return PER_STEP / float(rate)
 

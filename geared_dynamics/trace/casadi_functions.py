@@ -76,7 +76,7 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
     """
     if not isinstance(function, str) or function not in KNOWN:
         refuse_untraceable("to_casadi: function", function)
-        raise UnknownNameError("to_casadi: function", "traced function", function, KNOWN)
+        raise UnknownNameError("to_casadi: function", "function", function, KNOWN)
     require_model(model)
     casadi = extra("casadi", "to_casadi")
     kind = KNOWN[function]

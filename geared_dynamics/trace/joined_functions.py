@@ -113,7 +113,7 @@ def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str) or name not in ALL:
             refuse_untraceable(f"{place}: functions", name)
-            raise UnknownNameError(f"{place}: functions", "traced function", name, ALL)
+            raise UnknownNameError(f"{place}: functions", "function", name, ALL)
     return tuple(dict.fromkeys(names))
 
 

@@ -109,7 +109,7 @@ class Spline(Frozen):
             raise ArrayError("coefficients", finding, remedy)
         if knots.size != count + degree + 1:
             finding = f"has {knots.size} times"
-            remedy = f"give {count + degree + 1}: coefficients and degree and 1"
+            remedy = f"give {count + degree + 1}: coefficients + degree + 1"
             raise ArrayError("knots", finding, remedy)
         ends = np.r_[knots[: degree + 1] - knots[0], knots[-degree - 1 :] - knots[-1]]
         multiplicity = np.unique(knots[degree + 1 : -degree - 1], return_counts=True)[1]

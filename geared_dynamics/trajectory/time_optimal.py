@@ -170,7 +170,7 @@ class Piecewise(Frozen):
         highest = as_order("order", order)
         if highest > self.degree:
             finding = f"is {highest}, and derivative {self.degree} of this motion jumps"
-            remedy = f"ask for {self.degree} or fewer, or take rest_to_rest(continuous={highest})"
+            remedy = f"ask for {self.degree} or fewer, or use rest_to_rest(continuous={highest})"
             raise ArrayError("order", finding, remedy)
         times = finite_array("t", t)
         flat = times.reshape(-1) - self.start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from fuzz import calls, files, histories
+from fuzz import calls, commands, files, histories
 from fuzz.guards import Fuzzer
 
 
@@ -28,12 +28,14 @@ def run_messages(case: bytes) -> str:
 
 DESCRIPTIONS = files.Files(files.descriptions, files.load_knowledge)
 BEGUN = files.Files(files.robots, files.begin_drivetrain)
+COMMANDS = files.Files(files.descriptions, commands.run_command)
 TRAJECTORIES = files.Files(lambda: {"trajectory.yaml": files.TRAJECTORY}, files.load_trajectory)
 RECORDINGS = files.Files(files.recordings, files.load_recording)
 FUZZERS = {
     "arrays": Fuzzer(call, calls.run),
     "descriptions": Fuzzer(DESCRIPTIONS.case, DESCRIPTIONS.run),
     "begun": Fuzzer(BEGUN.case, BEGUN.run),
+    "commands": Fuzzer(COMMANDS.case, COMMANDS.run),
     "trajectories": Fuzzer(TRAJECTORIES.case, TRAJECTORIES.run),
     "histories": Fuzzer(seed_alone, histories.run),
 }

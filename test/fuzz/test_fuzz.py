@@ -15,9 +15,9 @@ from fuzz.fuzzers import FUZZERS
 from fuzz.guards import Fuzzer, bounded, search
 
 SHORT = {"arrays": 600, "descriptions": 60, "trajectories": 300, "recordings": 150,
-         "messages": 60, "histories": 60, "begun": 40}  # fmt: skip
+         "messages": 60, "histories": 60, "begun": 40, "commands": 25}  # fmt: skip
 LONG = {"arrays": 100_000, "descriptions": 20_000, "trajectories": 20_000, "recordings": 20_000,
-        "messages": 10_000, "histories": 17_000, "begun": 10_000}  # fmt: skip
+        "messages": 10_000, "histories": 17_000, "begun": 10_000, "commands": 5_000}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FUZZERS)

@@ -59,7 +59,7 @@ EMERGENCY_STOP
     ros/test_feedforward_safety: test_emergency_stop_and_release
 ENDING
     ros/test_exits: test_a_signal_in_motion
-## What the graph can do
+## Faults from the ROS graph
 `joint_states` cut short
     ros/test_unforeseen: test_a_damaged_joint_state_is_a_bad_state
     ros/test_unforeseen: test_the_observer_meets_damaged_messages_and_defects
@@ -95,12 +95,19 @@ NaN in `effort`
 a trajectory of thousands of points
     ros/test_long_trajectories: test_joint_states_are_answered_while_it_is_read
     ros/test_long_trajectories: test_more_points_than_there_may_be_are_refused
+trajectories that come faster than joint states
+    ros/test_trajectory_floods: test_between_two_joint_states_one_is_taken_and_then_the_newest
+    ros/test_trajectory_floods: test_where_no_joint_state_comes_the_newest_is_taken_by_the_watch
 an exception in a callback
     ros/test_unforeseen: test_an_exception_in_another_callback
     ros/test_unforeseen: test_an_exception_in_the_loop_for_long
 an event of the first table
     ros/test_action: test_a_violated_limit_aborts_the_goal
     ros/test_action: test_joint_states_that_end_abort_the_goal
+in the mode `annotate`, a controller that is gone
+    ros/test_action_relay: test_a_controller_that_goes_away_ends_its_goals_and_no_more_are_accepted
+    ros/test_action_relay: test_a_controller_that_starts_again_ends_its_goals
+    ros/test_action_relay: test_a_controller_that_does_not_answer_ends_the_goal
 a goal with wider tolerances
     ros/test_action: test_a_goal_cannot_widen_the_tracking_tolerance
 an exception in a report
@@ -142,6 +149,8 @@ descriptions, transitions and parameters
     ros/test_description_orders: test_any_order
 a wrong parameter file
     ros/test_odd_moments: test_a_wrong_parameter_file
+a log folder that cannot be written
+    ros/test_odd_moments: test_what_a_node_cannot_start_with_is_a_line
 ## Exits
 `deactivate`, `shutdown`
     ros/test_exits: test_a_transition_in_motion

@@ -19,6 +19,8 @@ pytest.importorskip("control_msgs.action", reason="control_msgs is not installed
 
 STILL = [0.0] * 3
 NEAR = [x + 0.3 for x in POSTURE]
+ACTION = "/arm_controller/follow_joint_trajectory"
+FEEDBACK = f"{ACTION}/_action/feedback"
 POINTS = [(0.6, NEAR, STILL, STILL), (1.2, POSTURE, STILL, STILL)]
 
 
@@ -27,21 +29,25 @@ class FakeController:
 
     def __init__(self, rig: Rig) -> None:
         from control_msgs.action import FollowJointTrajectory
-        from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
-        self.kind, self.responses = FollowJointTrajectory, GoalResponse
+        self.kind = FollowJointTrajectory
         self.accepts = True
         self.handles: list[Any] = []
         self.cancels = 0
+        self.serve(rig.graph.node)
+
+    def serve(self, node: Any) -> None:
+        """Offer the action on a node."""
+        from rclpy.action import ActionServer, CancelResponse, GoalResponse
 
         def cancelled(_handle: Any) -> Any:
             self.cancels += 1
             return CancelResponse.ACCEPT
 
         self.server = ActionServer(
-            rig.graph.node,
-            FollowJointTrajectory,
-            "/arm_controller/follow_joint_trajectory",
+            node,
+            self.kind,
+            ACTION,
             execute_callback=lambda handle: self.kind.Result(),
             goal_callback=lambda goal: (
                 GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT
@@ -195,6 +201,49 @@ def test_a_stop_cancels_the_controllers_goal(
         assert rig.graph.change_state(rig.node, "activate")
     else:
         rig.graph.call(f"{rig.node}/emergency_stop", SetBool, SetBool.Request(data=False))
+
+
+def test_a_controller_that_starts_again_ends_its_goals(
+    rig: Rig, client: GoalClient, controller: FakeController
+) -> None:
+    """The action is there all the time, but nobody follows the goal any more."""
+    goal = begun(rig, client, controller)
+    first = controller.server
+    controller.serve(rig.graph.node)
+    rig.graph.until(
+        lambda: rig.graph.node.count_publishers(FEEDBACK) == 2, "the second controller"
+    )
+    first.destroy()
+    assert ended(rig, goal) == (ABORTED, -1)
+    assert "is gone" in goal.text
+    goal = begun(rig, client, controller)
+    controller.end("succeed", 0, "")
+    assert ended(rig, goal) == (SUCCEEDED, 0)
+
+
+def test_a_controller_that_does_not_answer_ends_the_goal(
+    rig: Rig, client: GoalClient, controller: FakeController
+) -> None:
+    """Its process hangs, and its name stays in the graph."""
+    from rclpy.node import Node
+
+    controller.server.destroy()
+    hung = Node("hung_controller", context=rig.graph.context)  # never spun
+    controller.serve(hung)
+    goal = client.send(POINTS)
+
+    def there() -> bool:
+        nonlocal goal
+        if goal.accepted is False:
+            goal = client.send(POINTS)
+        return bool(goal.accepted)
+
+    rig.feed_until(there, "the answer of the node")
+    assert ended(rig, goal) == (ABORTED, -1)
+    assert "has not answered" in goal.text
+    controller.server.destroy()
+    hung.destroy_node()
+    controller.serve(rig.graph.node)
 
 
 def test_a_controller_that_goes_away_ends_its_goals_and_no_more_are_accepted(

@@ -289,7 +289,7 @@ def test_the_network_cannot_raise_the_bound(shared: Pressing) -> None:
     for name, value in (("max_force", 50.0), ("max_speed", 1.0), ("timeout", 5.0)):
         result = shared.graph.set_parameters(NODE, {f"contact_force.{name}": value})
         assert not result.successful
-        assert "and while the node runs it is" in result.reason
+        assert "and while the node runs it must be" in result.reason
     shared.follow(rest=60.0)
     shared.until_pressed()
     assert shared.graph.set_parameters(NODE, {"contact_force.max_force": 12.0}).successful

@@ -8,14 +8,25 @@ import signal
 import subprocess
 import sys
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ros_harness.processes import watch_the_clock
 
 for package in ("rclpy", "rosbags", "plotly"):
     pytest.importorskip(package, reason=f"{package} is not installed (extras ros and demo)")
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def on_time() -> Iterator[None]:
+    """Beside tests whose processes never wait for a processor, the demo's would for minutes."""
+    watch_the_clock()
+    yield
+    watch_the_clock(False)
 
 
 class Demo:

@@ -55,10 +55,13 @@ def passed(actions: list[Any]) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("pace", ["real_time", "lock_step"])
 def test_the_simulated_arm_is_held(processes: Processes, graph: Graph, pace: str) -> None:
-    """Each state is answered: in real time the arm does not sink, in lock step time goes on."""
+    """Each state is answered: in real time the arm does not sink, in lock step time goes on.
+
+    In lock step the node waits for as long as the machine takes. Ctrl-C is a good end.
+    """
     from sensor_msgs.msg import JointState
 
-    launch(
+    process = launch(
         processes, "mujoco.launch.py", f"urdf:={URDF}", f"drivetrain:={DRIVETRAIN}",
         "engine:=equations", f"pace:={pace}", "namespace:=arm",
     )  # fmt: skip
@@ -68,6 +71,21 @@ def test_the_simulated_arm_is_held(processes: Processes, graph: Graph, pace: str
     stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in states.messages]
     assert stamps[-1] > stamps[0] + 0.05
     assert max(abs(q) for q in states.last.position) < 0.02
+    name, patience = "safety.state_timeout", {"real_time": 0.05, "lock_step": 10.0}
+    assert graph.get_parameters("/arm/feedforward_node", [name]) == {name: patience[pace]}
+    assert process.stop() == 0, process.report()
+    assert "exception" not in process.output, process.report()
+
+
+def test_a_parameter_file_wins_over_the_patience_of_lock_step(
+    processes: Processes, graph: Graph, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("/**:\n  ros__parameters:\n    safety.state_timeout: 0.5\n", encoding="utf-8")
+    launch(processes, "mujoco.launch.py", f"urdf:={URDF}", f"drivetrain:={DRIVETRAIN}",
+           "engine:=equations", "pace:=lock_step", f"params_file:={file}")  # fmt: skip
+    found = graph.get_parameters("/feedforward_node", ["safety.state_timeout"])
+    assert found == {"safety.state_timeout": 0.5}
 
 
 def test_gazebo_starts_one_after_the_other() -> None:

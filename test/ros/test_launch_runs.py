@@ -42,7 +42,7 @@ def elbow(*arguments: str) -> list[str]:
 def test_one_arm_comes_up_active_and_ends_with_ctrl_c(processes: Processes, graph: Graph) -> None:
     process = launch(processes, "feedforward.launch.py", *elbow())
     graph.wait_for_state("/feedforward_node", "active")
-    process.stop()
+    assert process.stop() == 0, process.report()
     assert "process has died" not in process.output, process.report()
     assert "Traceback" not in process.output, process.report()
 
@@ -194,7 +194,7 @@ def test_the_observer_comes_up_active_and_ends_with_ctrl_c(
     assert {"/joint_states", "/feedforward_node/commands"} <= set(topics)
     topics = dict(graph.node.get_publisher_names_and_types_by_node("watcher", "/arm"))
     assert {"/arm/watcher/link_state", "/arm/watcher/control_state"} <= set(topics)
-    process.stop()
+    assert process.stop() == 0, process.report()
     assert "process has died" not in process.output, process.report()
     assert "Traceback" not in process.output, process.report()
 

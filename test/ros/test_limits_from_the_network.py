@@ -140,8 +140,8 @@ def test_an_inactive_node_takes_a_description_and_then_keeps_it(node: Rig, publi
         ({"safety__command_rate": 2600.0}, "safety.command_rate: is 2600"),
         ({"safety__state_timeout": 1.1}, "safety.state_timeout: is 1.1, and while the node runs"),
         ({"safety__open_loop_time": 1e6}, "safety.open_loop_time: is 1e+06"),
-        ({"safety__on_computation": "zero"}, "safety.on_computation: is 'zero', which only the"),
-        ({"on_deactivate": "zero"}, "on_deactivate: is 'zero', which only the start of the node"),
+        ({"safety__on_computation": "zero"}, "safety.on_computation: is 'zero', which can only"),
+        ({"on_deactivate": "zero"}, "on_deactivate: is 'zero', which can only be chosen"),
         (
             {"cmd_timeout": 0.0},
             "cmd_timeout: is not limited, and while the node runs it must be at most 60",

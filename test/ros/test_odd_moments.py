@@ -102,6 +102,25 @@ FILES = {
 }
 
 
+@pytest.mark.parametrize("node", ["feedforward_node", "elastic_observer_node", "plant_node"])
+def test_what_a_node_cannot_start_with_is_a_line(processes: Processes, node: str) -> None:
+    """Arguments, and what stands in the environment, each with its remedy."""
+    words = ["-m", f"geared_dynamics.ros.{node}", "--ros-args"]
+    cases = [
+        (["-p", "x:=[1"], {}, "correct the arguments after --ros-args"),
+        ([], {"ROS_LOG_DIR": "/dev/null/logs"}, "set ROS_LOG_DIR to a folder"),
+        ([], {"ROS_DOMAIN_ID": "lab"}, "a number from 0 to 101"),
+    ]
+    started = [
+        (processes.start(*words, *more, env=env, fork=not env), said) for more, env, said in cases
+    ]
+    for process, said in started:
+        assert process.wait() == 2, process.report()
+        assert said in process.output
+        assert f"{node}: " in process.output
+        assert "Traceback" not in process.output
+
+
 @pytest.mark.parametrize("file", FILES)
 def test_a_wrong_parameter_file(
     file: str, graph: Graph, processes: Processes, tmp_path: Path

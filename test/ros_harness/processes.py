@@ -14,7 +14,7 @@ from ros_harness.forks import Fork, Forks
 from ros_harness.guard import Guard
 
 GRACE = 10.0  # [s] from SIGINT to SIGKILL
-TAIL = 6000  # characters of a process's output that a failure shows
+HEAD, TAIL = 2000, 4000  # characters of a process's output that a failure shows
 GUARD = Guard()
 EACH_ITS_OWN = ("ROS_DOMAIN_ID", "ROS_LOG_DIR")  # the rest of the environment all graphs share
 FORKS: list[Forks] = []  # the server of this process's forks, once there is one
@@ -105,7 +105,9 @@ class Process:
         code = self.returncode
         state = "running" if code is None else f"ended with exit code {code}"
         text = self.output.strip() or "(no output)"
-        return f"{self.name} (pid {self.pid}, {state}):\n{text[-TAIL:]}"
+        if len(text) > HEAD + TAIL:
+            text = f"{text[:HEAD]}\n[...]\n{text[-TAIL:]}"
+        return f"{self.name} (pid {self.pid}, {state}):\n{text}"
 
 
 class Processes:

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -50,13 +52,20 @@ class Laboratory:
         self.tree = prepare(ROOT, folder)
         self.log = folder / "log"
         self.records: dict[Path, Record] = {}
+        self.sound: set[str] = set()  # tests that pass as they are
+
+    def kept(self, test: Path, sources: set[str]) -> Record | None:
+        """What is recorded of a test file, None where it is nothing or of other sources."""
+        path = RECORDS / record_name(self.tree, test)
+        found = self.records.get(test) or read(path)
+        known = found is not None and found.knows(self.tree / "geared_dynamics", sources)
+        return found if known else None
 
     def record(self, test: Path, sources: set[str]) -> Record | None:
         """What a test file executes of some sources, None where it fails unchanged."""
-        package = self.tree / "geared_dynamics"
         path = RECORDS / record_name(self.tree, test)
-        found = self.records.get(test) or read(path)
-        if found is None or not found.knows(package, sources):
+        found = self.kept(test, sources)
+        if found is None:
             for old in RECORDS.glob(f"{path.name.rpartition('-')[0]}-*"):
                 old.unlink()
             print(f"recording {test}", flush=True)
@@ -76,44 +85,94 @@ class Laboratory:
         return Outcome(mutant, what, by, time.monotonic() - begin)
 
     def run(self, mutant: Mutant) -> tuple[str, str]:
-        """What becomes of a mutant, and by which test."""
-        first, whole, length = self.tests(mutant)
-        if not whole:
+        """What becomes of a mutant, and by which test.
+
+        First the tests that are known to execute it, then the whole files that name its source;
+        the others are recorded one after the other, and only as long as the mutant lives.
+        """
+        spans = self.spans(mutant)
+        sources = {file for file, *_ in spans}
+        files = test_files(self.tree, mutant.path)
+        known = [file for file in files if self.kept(file, sources) is not None]
+        near = [file for file in self.near(mutant, files) if file not in known]
+        begun, whole = self.tests(known, spans, sources)
+        ended = self.attempt(mutant, begun, whole) or self.attempt(mutant, near, [(300.0, "")])
+        for file in files:
+            if ended is None and file not in [*known, *near]:
+                found, noticing = self.tests([file], spans, sources)
+                ended = self.attempt(mutant, found, noticing)
+                begun, whole = begun + found, whole + noticing
+        if ended is not None:
+            return ended
+        if not whole and not near:
             return "unreached", "no test executes it"
+        # The tests of a file that share a fixture or an import with those that execute the line.
+        rest = [test for _, test in sorted(whole)]
+        skipped = [option for test in begun for option in ("--deselect", test)]
+        passed = "survived", f"{len(whole) + len(near)} test files pass"
+        return (self.attempt(mutant, rest + skipped, whole) if rest else None) or passed
+
+    def attempt(
+        self, mutant: Mutant, tests: Sequence[str | Path], whole: list[tuple[float, str]]
+    ) -> tuple[str, str] | None:
+        """Run some tests with a mutant in place: how it ended, None where they pass."""
+        if not tests:
+            return None
         file = self.tree / mutant.path
         text = file.read_text("utf-8")
         file.write_text(mutant.applied(text), "utf-8")
-        limit = LIMIT + 3.0 * length + COMPILATION * (room(mutant.path) == "kernels")
+        limit = LIMIT + 3.0 * sum(s for s, _ in whole)
+        limit += COMPILATION * (room(mutant.path) == "kernels")
+        work = partial(tested, self.tree, list(map(str, tests)))
         try:
-            for tests in filter(None, (first, whole)):
-                work = partial(tested, self.tree, tests)
-                status = forked(work, self.tree, self.log, limit)
-                if status is None:
-                    return "timeout", ""
-                if status:
-                    return "killed", failures(self.log)
+            status = forked(work, self.tree, self.log, limit)
         finally:
             file.write_text(text, "utf-8")
-        return "survived", f"{len(whole)} test files pass"
+        if status is None:
+            return "timeout", ""
+        if not status:
+            return None
+        by = failures(self.log)
+        if isinstance(tests[0], Path):  # what nobody has recorded may fail without any mutant
+            named = by.startswith(("FAILED", "ERROR"))  # a crash names none
+            failed = [by.partition(" ")[2].partition(" - ")[0]] if named else list(map(str, tests))
+            if not self.sound.issuperset(failed):
+                if forked(partial(tested, self.tree, failed), self.tree, self.log, limit):
+                    sys.exit(f"tests fail without any mutant: {by}")
+                self.sound.update(failed)
+        return "killed", by
 
-    def tests(self, mutant: Mutant) -> tuple[list[str], list[str], float]:
-        """The tests that execute a mutant, the files that may notice it, their time [s]."""
-        name = mutant.path.partition("/")[2]
-        spans = [(name, mutant.line, mutant.last)]
+    def spans(self, mutant: Mutant) -> list[tuple[str, int, int]]:
+        """Lines of the package that a test must execute to notice a mutant."""
+        found = [(mutant.path.partition("/")[2], mutant.line, mutant.last)]
         if room(mutant.path) == "kernels":
-            spans += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
+            found += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
+        return found
+
+    def near(self, mutant: Mutant, files: list[Path]) -> list[Path]:
+        """Test files that import a mutant's source by its name, those named after it first."""
+        stem = Path(mutant.path).stem
+        names = re.compile(rf"^ *(?:from|import) .*\b{stem}\b", re.MULTILINE)
+        if room(mutant.path) == "kernels" or stem == "__init__":
+            return []
+        found = [f for f in files if names.search((self.tree / f).read_text("utf-8"))]
+        return sorted(found, key=lambda file: stem not in file.stem)
+
+    def tests(
+        self, files: list[Path], spans: list[tuple[str, int, int]], sources: set[str]
+    ) -> tuple[list[str], list[tuple[float, str]]]:
+        """The tests of some files that execute some lines; the files that may notice, times."""
         first: list[tuple[float, str]] = []
         whole: list[tuple[float, str]] = []
-        for test in test_files(self.tree, mutant.path):
-            record = self.record(test, {file for file, *_ in spans})
+        for test in files:
+            record = self.record(test, sources)
             if record is None:
                 continue
             found = {t for span in spans for t in record.of(*span)}
             if found:
                 whole.append((sum(record.seconds.values()), str(test)))
             first += [(record.seconds.get(t, 0.0), t) for t in found - {SHARED}]
-        chosen = [test for _, test in sorted(first)]
-        return chosen, [test for _, test in sorted(whole)], sum(s for s, _ in whole)
+        return [test for _, test in sorted(first)], whole
 
     def silent(self, path: str) -> list[int]:
         """Lines of a source with a ``raise`` that none of its tests executes."""

@@ -136,7 +136,7 @@ def patterns(cell: str) -> list[str]:
 def tests_of(cell: str) -> list[str]:
     """Test files that a cell names; a bare name is in the folder of the one before."""
     found, folder = [], ""
-    for text in re.findall(r"`([^`]+)`", cell):
+    for text in re.findall(r"`([\w/]+)`", cell):
         name = text.removeprefix("test/")
         if "/" in text:
             folder = name.rpartition("/")[0]

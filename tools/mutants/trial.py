@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import shutil
 import signal
@@ -60,7 +61,9 @@ def load_libraries(cache: Path) -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(cache)
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    import yaml  # noqa: F401
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not outlive a fork
+    for name in ("yaml", "numpy", "scipy.linalg", "scipy.optimize", "numba", "hypothesis"):
+        importlib.import_module(name)
 
 
 def forked(work: Callable[[], int], tree: Path, log: Path, limit: float) -> int | None:

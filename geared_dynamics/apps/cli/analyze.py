@@ -93,37 +93,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rest-speed",
         type=speed,
         metavar="SPEED",
-        help=f"[rad/s or m/s], default {REST_SPEED:g}",
+        help=f"speed below which a joint is at rest [rad/s or m/s], default {REST_SPEED:g}",
     )
     group = parser.add_argument_group("output")
     group.add_argument(
         "--output", type=Path, metavar="DIR", help="folder for report.html, PNG and CSV"
     )
-    group.add_argument("--samples", action="store_true", help="all samples as CSV as well")
+    group.add_argument("--samples", action="store_true", help="also write all samples as CSV")
     group.add_argument(
-        "--bag", action="store_true", help="tau_model, tau_measured, tau_residual as a bag as well"
+        "--bag",
+        action="store_true",
+        help="also write tau_model, tau_measured and tau_residual as a bag",
     )
     group.add_argument(
         "--output-bag",
         type=Path,
         metavar="DIR",
-        help="path of the same bag",
+        help="write that bag to this path; for one recording only",
     )
     group.add_argument(
         "--storage",
         choices=("mcap", "sqlite3"),
-        help="of the bag, default mcap, or sqlite3 where the package rosbags is not installed",
+        help="format of the bag, default mcap, or sqlite3 if the package rosbags is not installed",
     )
     group.add_argument(
         "--save-topic",
         type=Path,
         metavar="FILE",
-        help="file for the topic of the joint states, one line; empty for a table",
+        help="write the topic of the joint states into FILE; empty for a table",
     )
     add_force_option(parser)
     group = parser.add_argument_group("work")
-    group.add_argument("--jobs", type=jobs, default=1, help="processes, default 1")
-    group.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead")
+    group.add_argument("--jobs", type=jobs, default=1, help="number of processes, default 1")
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="address of a Dask cluster that does the work, in place of --jobs",
+    )
     add_json_option(parser)
 
 

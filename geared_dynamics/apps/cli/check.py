@@ -42,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "answer could not be written."
     )
     add_robot_arguments(parser)
-    parser.add_argument("--states", type=number_of_states, default=100, help="default 100")
+    parser.add_argument(
+        "--states", type=number_of_states, default=100, help="number of random states, default 100"
+    )
     parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
     parser.add_argument(
         "--tolerance", type=tolerance, default=1e-10, help="relative error allowed, default 1e-10"

@@ -56,8 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_robot_arguments(parser)
     parser.add_argument("recording", metavar="BAG", nargs="?", help="evaluate along a recording")
-    parser.add_argument("--bag", metavar="BAG", help="the same")
-    parser.add_argument("--states", type=number_of_states, default=2000, help="default 2000")
+    parser.add_argument("--bag", metavar="BAG", help="the same recording, as an option")
+    parser.add_argument(
+        "--states",
+        type=number_of_states,
+        default=2000,
+        help="number of random states, default 2000",
+    )
     parser.add_argument("--seed", type=seed, default=0, help="of the random states, default 0")
     add_recording_options(parser)
     add_json_option(parser)

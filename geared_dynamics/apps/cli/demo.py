@@ -55,15 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--out", type=Path, default=Path("demo_report"), metavar="FOLDER",
-        help="for report.html and the recording, default demo_report",
+        help="folder for report.html and the recording, default demo_report",
     )  # fmt: skip
     parser.add_argument(
         "--engine", choices=("mujoco", "equations"),
-        help="what moves the bodies, default: MuJoCo where it is installed and takes the robot",
+        help="simulator, default: MuJoCo if it is installed and supports the robot",
     )  # fmt: skip
     parser.add_argument(
         "--real-time", action="store_true",
-        help="by the wall clock: the table then depends on the machine",
+        help="run in real time; the table then depends on the machine",
     )  # fmt: skip
     add_force_option(parser)
     add_json_option(parser)

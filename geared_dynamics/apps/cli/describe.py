@@ -293,7 +293,7 @@ def write_graph(model: GearedModel, path: Path, *, force: bool = False) -> list[
         replaced = refuse_foreign(path, force=force)
         declaration, end, rest = graph_svg(model).partition("?>\n")
         write_text(path, f"{declaration}{end}<!-- {MARK} -->\n{rest}")
-    except OSError as error:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError) as error:
         finding = str(error.strerror or error)
         remedy = "name a file in a folder that exists and may be written to"
         raise GearedDynamicsError(place, finding, remedy) from None

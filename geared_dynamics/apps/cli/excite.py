@@ -41,28 +41,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Collisions are not looked at: play it in a simulator first."
     )
     add_robot_arguments(parser)
-    parser.add_argument("--duration", type=frequency, default=20.0, help="period [s], default 20")
-    parser.add_argument("--harmonics", type=jobs, default=5, help="2 or more, default 5")
     parser.add_argument(
-        "--acceleration", type=frequency, default=5.0, help="largest [1/s^2], default 5"
+        "--duration", type=frequency, default=20.0, help="period of the motion [s], default 20"
+    )
+    parser.add_argument(
+        "--harmonics", type=jobs, default=5, help="harmonics of each joint, 2 or more, default 5"
+    )
+    parser.add_argument(
+        "--acceleration",
+        type=frequency,
+        default=5.0,
+        help="largest acceleration [rad/s^2 or m/s^2], default 5",
     )
     parser.add_argument(
         "--starts", type=jobs, default=20, help="random initial motions, default 20"
     )
-    parser.add_argument("--changes", type=jobs, default=200, help="changes of it, default 200")
+    parser.add_argument(
+        "--changes",
+        type=jobs,
+        default=200,
+        help="attempts to improve the best of them, default 200",
+    )
     parser.add_argument("--seed", type=seed, default=0, help="of the random numbers, default 0")
     parser.add_argument(
-        "--rate", type=frequency, default=50.0, help="points per second, default 50"
+        "--rate", type=frequency, default=50.0, help="points per second in the file, default 50"
     )
-    parser.add_argument("--repeat", type=jobs, default=1, help="periods, default 1")
+    parser.add_argument("--repeat", type=jobs, default=1, help="number of periods, default 1")
     parser.add_argument(
         "--check", action="store_true",
         help="exit code 1, and nothing published, if the condition number is poor",
     )  # fmt: skip
-    parser.add_argument("--output", type=Path, required=True, metavar="FILE.yaml")
-    parser.add_argument("--bag", type=Path, metavar="DIR", help="the same message in a bag")
     parser.add_argument(
-        "--topic", default="/joint_trajectory_controller/joint_trajectory", help="of the bag"
+        "--output", type=Path, required=True, metavar="FILE.yaml", help="file to write"
+    )
+    parser.add_argument("--bag", type=Path, metavar="DIR", help="also write the message as a bag")
+    parser.add_argument(
+        "--topic",
+        default="/joint_trajectory_controller/joint_trajectory",
+        help="topic of the message in the bag",
     )
     parser.add_argument(
         "--publish", metavar="TOPIC",

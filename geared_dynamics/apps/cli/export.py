@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_robot_arguments(parser)
     kind = parser.add_mutually_exclusive_group(required=True)
     kind.add_argument("--mjcf", type=Path, metavar="OUT.xml", help="file to write for MuJoCo")
-    kind.add_argument("--c", action="store_true", help="write C, to the folder of -o")
+    kind.add_argument("--c", action="store_true", help="write C99 to the folder of -o")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="DIR", help="with --c: folder of the files"
+        "-o", "--output", type=Path, metavar="DIR", help="with --c: folder to write to"
     )
     add_functions_option(parser, "with --c: ")
     parser.add_argument(

@@ -139,11 +139,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_compiled_option(parser)
     group = parser.add_argument_group("identification")
     group.add_argument(
-        "--keep", type=frequency, metavar="HZ", help="low-pass cut-off of the equations"
-    )
+        "--keep", type=frequency, metavar="HZ",
+        help="low-pass cut-off of the equations, default a fifth of --bandwidth or determined",
+    )  # fmt: skip
     group.add_argument(
         "--slow", type=share, default=Settings().slow,
-        help="share of top speed below which a joint is left out, default %(default)s",
+        help="share of its top speed below which a joint is left out, default %(default)s",
     )  # fmt: skip
     group.add_argument(
         "--known", nargs="+", action="extend", default=[], metavar="NAME",
@@ -151,11 +152,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument("--robust", action="store_true", help="give outliers less weight")
     group.add_argument(
-        "--instruments", nargs="+", metavar="BAG", help="the same motions with independent noise"
-    )
+        "--instruments", nargs="+", metavar="BAG",
+        help="recordings of the same motions with independent noise, one for each BAG",
+    )  # fmt: skip
     group.add_argument(
         "--instrument-columns", nargs="+", action="extend", type=pair, default=[],
-        metavar="WHAT=HEADING", help="their headings, where they differ from --columns",
+        metavar="WHAT=HEADING", help="headings of CSV --instruments, if not those of --columns",
     )  # fmt: skip
     group.add_argument("--validate", nargs="+", metavar="BAG", help="recordings to validate with")
     group.add_argument(
@@ -163,11 +165,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="share of each recording kept for validation, default %(default)s",
     )  # fmt: skip
     group.add_argument(
-        "--loaded", nargs="+", default=[], metavar="BAG", help="the same arm with a load to find"
-    )
+        "--loaded", nargs="+", default=[], metavar="BAG",
+        help="recordings of the same arm with a load to identify",
+    )  # fmt: skip
     group.add_argument("--load-link", metavar="LINK", help=f"{LINK_OF_LOAD}, default the tip")
     add_options(parser)
-    group.add_argument("--all", action="store_true", help="print all parameters, and what joins")
+    group.add_argument("--all", action="store_true", help="print all parameters and their sums")
     group.add_argument(
         "--check", action="store_true", help="exit code 1 if the parameters are not to be used"
     )

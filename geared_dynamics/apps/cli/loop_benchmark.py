@@ -48,20 +48,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the node to measure; observer: needs a robot with springs; echo: the bare one, "
         "whose ratio to itself shows the noise",
     )
-    parser.add_argument("--mode", choices=("computed_torque", "stream"), default="computed_torque")
+    parser.add_argument(
+        "--mode",
+        choices=("computed_torque", "stream"),
+        default="computed_torque",
+        help="mode of the feedforward node, default computed_torque",
+    )
     parser.add_argument(
         "--goal",
         action="store_true",
         help="the feedforward node follows an action goal, with feedback at 20 Hz, in place of a "
         "trajectory; needs control_msgs",
     )
-    parser.add_argument("--rate", type=rate, default=1000, help="per node [1/s], default 1000")
-    parser.add_argument("--duration", type=seconds, default=60.0, help="[s], default 60")
     parser.add_argument(
-        "--warmup", type=seconds, default=3.0, help="not measured, before that [s], default 3"
+        "--rate",
+        type=rate,
+        default=1000,
+        help="joint states per second, for each node, default 1000",
     )
-    parser.add_argument("--domain", type=domain, help="ROS domain, default: one of its own")
-    parser.add_argument("--check", action="store_true", help="exit with 1 beyond a limit")
+    parser.add_argument(
+        "--duration", type=seconds, default=60.0, help="measured time [s], default 60"
+    )
+    parser.add_argument(
+        "--warmup", type=seconds, default=3.0, help="time before the measurement [s], default 3"
+    )
+    parser.add_argument("--domain", type=domain, help="ROS domain, default: an unused one")
+    parser.add_argument(
+        "--check", action="store_true", help="exit with code 1 if a limit is exceeded"
+    )
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 

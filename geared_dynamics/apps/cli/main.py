@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import sys
 import traceback
@@ -59,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         _say("error", "standard output is closed")
         return EXIT_OUTPUT
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names may have letters that it cannot write
+            stream.reconfigure(errors="backslashreplace")
     try:
         return _run(argv)
     except GearedDynamicsError as error:

@@ -115,7 +115,7 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--topic", help="JointState topic; determined if not given")
     group.add_argument(
         "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
-        help="what the recording calls a joint",
+        help="name of a joint in the recording",
     )  # fmt: skip
     group.add_argument(
         "--effort", choices=EFFORTS, default="joint_torque",
@@ -129,27 +129,41 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         "--positions",
         choices=("joint", "motor"),
         default="joint",
-        help="whose positions these are",
+        help="positions of the joints (default) or of the motors",
     )
     group.add_argument(
         "--zero", nargs="+", action="extend", type=locked_joint, default=[], metavar="JOINT=POS",
-        help="add to the joint positions [rad or m]",
+        help="offsets added to the recorded joint positions [rad or m]",
     )  # fmt: skip
     group.add_argument(
         "--velocity", choices=("position", "recorded"), default="position",
         help="differentiate positions (default) or recorded velocities",
     )  # fmt: skip
-    group.add_argument("--bandwidth", type=frequency, metavar="HZ", help="determined if not given")
+    group.add_argument(
+        "--bandwidth",
+        type=frequency,
+        metavar="HZ",
+        help="low-pass cut-off of the recorded signals; determined if not given",
+    )
     group.add_argument(
         "--columns", nargs="+", action="extend", type=pair, default=[], metavar="WHAT=HEADING",
         help="headings of a CSV file: time, position, velocity, effort, with {joint} or {i}",
     )  # fmt: skip
-    group.add_argument("--rate", type=frequency, metavar="HZ", help="of a CSV file without times")
     group.add_argument(
-        "--time-unit", choices=get_args(TimeUnit), help="of a CSV file's times, default s"
+        "--rate",
+        type=frequency,
+        metavar="HZ",
+        help="sample rate of a CSV file without times",
     )
     group.add_argument(
-        "--degrees", action="store_true", help="angles are degrees; sliding joints stay metres"
+        "--time-unit",
+        choices=get_args(TimeUnit),
+        help="unit of the times in a CSV file, default s",
+    )
+    group.add_argument(
+        "--degrees",
+        action="store_true",
+        help="recorded angles are in degrees; prismatic joints stay in metres",
     )
 
 

@@ -40,10 +40,10 @@ ALIKE = 1.1  # Largest noise over the least of encoders for which one number is 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command does, and what it takes."""
     parser.description = (
-        "Replay motors' positions and torques through the Kalman filter; report whether its "
-        "innovations are no larger than it states and coloured no more than noise makes them, "
-        "and which noise fits. Where they are coloured no noise fits and none is proposed. "
-        "Exit code 0, or 1 where they are not consistent with the tuning given."
+        "Replay motors' positions and torques through the Kalman filter. Check that its "
+        "innovations are white and not larger than their stated deviations, and propose "
+        "the encoder noise that fits. If they are not white, no noise is proposed. Exit "
+        "code 0, or 1 if the innovations are not consistent with the given tuning."
     )
     add_recordings(parser)
     add_robot_options(parser, recorded=True)
@@ -51,21 +51,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("observer")
     group.add_argument(
         "--resolution", type=positive, default=2.0 * pi / 2**17, metavar="RAD",
-        help="of the motors' encoders, motor side, default 17 bits",
+        help="resolution of the motor encoders, motor side, default 17 bits (4.8e-5)",
     )  # fmt: skip
     group.add_argument(
-        "--noise", type=positive, metavar="RAD", help="added noise, default a third"
+        "--noise",
+        type=positive,
+        metavar="RAD",
+        help="standard deviation of the noise added to --resolution, default a third of it",
     )
     group.add_argument(
         "--force-bandwidth", type=positive, default=30.0, metavar="HZ",
-        help="up to which forces are followed, default 30",
+        help="bandwidth of the estimated external forces, default 30",
     )  # fmt: skip
     group.add_argument(
-        "--seconds", type=positive, default=30.0, help="of the recording to use, default 30"
+        "--seconds",
+        type=positive,
+        default=30.0,
+        help="seconds of the recording to replay, default 30",
     )
     group.add_argument(
         "--search-seconds", type=positive, default=3.0,
-        help="of the recording to compare bandwidths with, default 3",
+        help="seconds of the recording for comparing bandwidths, default 3",
     )  # fmt: skip
     add_json_option(parser)
 

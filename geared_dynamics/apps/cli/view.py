@@ -65,13 +65,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--size", type=size, default=(640, 480), metavar="WxH",
-        help="of a GIF or PNG in pixels, default 640x480",
+        help="size of a GIF or PNG in pixels, default 640x480",
     )  # fmt: skip
     group.add_argument(
-        "--no-meshes", action="store_true", help="draw rods, not what the URDF draws of links"
+        "--no-meshes",
+        action="store_true",
+        help="draw links as rods instead of the visuals of the URDF",
     )
     group.add_argument(
-        "--port", type=port, default=PORT, help=f"of the live page on this machine, default {PORT}"
+        "--port",
+        type=port,
+        default=PORT,
+        help=f"port of the live page on this machine, default {PORT}",
     )
     add_force_option(parser)
     add_json_option(parser)

@@ -30,19 +30,19 @@ from geared_dynamics.scene.motion import ArmMotion, computed
 
 def add_motion_options(parser: argparse.ArgumentParser) -> None:
     """Add what chooses the motion, and what says how recordings are read."""
-    group = parser.add_argument_group("motion, back and forth within the limits if not given")
+    group = parser.add_argument_group("motion (default: back and forth within the joint limits)")
     group.add_argument("--bag", metavar="RECORDING", help="replay a bag or a table, with torques")
     group.add_argument("--demo", action="store_true", help="replay the motion of the demo")
     group.add_argument(
         "--seconds", type=frequency, default=30.0, metavar="S",
-        help="of the recording to show, default 30",
+        help="seconds of the recording to show, default 30",
     )  # fmt: skip
     group.add_argument(
         "--begin",
         type=frequency,
         default=0.0,
         metavar="S",
-        help="of the recording to leave out at the beginning",
+        help="seconds to leave out at the beginning of the recording",
     )
     add_recording_options(parser)
 

@@ -104,12 +104,13 @@ def bodies_of(model: GearedModel) -> Bodies:
 
 def refuse_reduced(model: GearedModel) -> None:
     """Raise for an arm with a part of its wheels' terms; nu holds all of them."""
-    remedy = 'the redundant model is complete; use model.{}("complete")'
+    needs = "but the redundant model needs all terms of the wheels"
+    remedy = 'use model.{}("complete")'
     if model.coupling != "complete":
-        finding = f"has coupling {model.coupling!r}"
+        finding = f"has coupling {model.coupling!r}, {needs}"
         raise ModelError("cartesian: model", finding, remedy.format("with_coupling"))
     if model.elastic_model != "complete":
-        finding = f"has elastic model {model.elastic_model!r}"
+        finding = f"has elastic model {model.elastic_model!r}, {needs}"
         raise ModelError("cartesian: model", finding, remedy.format("with_elasticity"))
 
 

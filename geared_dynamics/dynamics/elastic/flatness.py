@@ -219,7 +219,7 @@ def refuse_order(method: Method, order: int | None) -> None:
         raise ArrayError("order", f"is {shown(order)}", "give a whole number from 1 on")
     if not 1 <= order <= MOST_ROUNDS:
         raise ArrayError(
-            "order", f"is {shown(order)}", f"give 1 to {MOST_ROUNDS}; 1 or 2 serve practice"
+            "order", f"is {shown(order)}", f"give 1 to {MOST_ROUNDS}; 1 or 2 are usual"
         )
 
 

@@ -107,7 +107,7 @@ def refuse_tilted(rider: WheelRecord, carrier: WheelRecord, source: str) -> None
 def refuse_unknown_mass(rider: WheelRecord, source: str) -> None:
     """Raise where a link contains an orbiting wheel of unknown mass."""
     if rider.included_in_link and not rider.mass:
-        finding = "the wheel orbits, and how much of the link's mass belongs to it is unknown"
+        finding = "the wheel orbits, and its share of the link's mass is unknown"
         remedy = "add its mass, or remove included_in_link"
         raise ModelError(f"{source}, wheels.{rider.name}.mass", finding, remedy)
 

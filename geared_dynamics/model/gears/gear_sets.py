@@ -223,7 +223,7 @@ def planet_wheels(
         remedy = "use three or more planets, or leave out their mass"
         raise ModelError(f"{place}.planets", finding, remedy)
     if spinning and record.planet.included_in_link and not heavy:
-        finding = "the planets orbit, and how much of the link's mass is theirs is unknown"
+        finding = "the planets orbit, and their share of the link's mass is unknown"
         raise ModelError(
             f"{place}.planet.mass", finding, "add their mass, or remove included_in_link"
         )

@@ -105,7 +105,7 @@ BAD = [
     ("    side: motor", "    mass: 1", DescriptionError,
      "line 9", "the key 'mass' is given twice, first on line 7"),
     ("    side: motor", "\tside: motor", DescriptionError, "line 9", "tab"),
-    ("mass: 0.5", "mass:0.5", DescriptionError, "line 8", "not well-formed YAML", "blank after"),
+    ("mass: 0.5", "mass:0.5", DescriptionError, "line 8", "not well-formed YAML", "space after"),
     ("[0, 1, 0]", "[0, 1, 0", DescriptionError, "line 6", "not well-formed YAML"),
     ("mass: 0.5", "<<: {mass: 1}", DescriptionError, "line 7", "merge keys"),
     ("mass: 0.5", "? [a]\n    : 1", DescriptionError, "line 7", "a key must be a plain name"),

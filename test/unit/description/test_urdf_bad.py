@@ -83,7 +83,7 @@ BAD = [
     ('mass value="1"', 'mass value="1 kg"', DescriptionError, "mass/value", "found '1 kg'"),
     ('xyz="1 0 0"', 'xyz="1 0 nan"', DescriptionError, "joint 'j2'/origin/xyz", "'nan'", "finite"),
     ('xyz="1 0 0"', 'xyz="1 0"', DescriptionError,
-     "joint 'j2'/origin/xyz", "expected 3 numbers, found '1 0'", "separated by blanks"),
+     "joint 'j2'/origin/xyz", "expected 3 numbers, found '1 0'", "separated by spaces"),
     ('xyz="1 0 0"', 'xyz="1,0,0"', DescriptionError, "joint 'j2'/origin/xyz", "expected 3"),
     ('xyz="1 0 0"', 'xyz="a b c"', DescriptionError, "joint 'j2'/origin/xyz", "correct 'a'"),
     ('xyz="1 0 0"', 'xyz=""', DescriptionError, "joint 'j2'/origin/xyz", "expected 3 numbers"),

@@ -127,6 +127,33 @@ def test_classes_of_chen_wang_1998(case: RobotCase, seed: int) -> None:
 
 
 @examples(30)
+@given(case=SERIAL, seed=SEEDS)
+def test_elements_of_chen_wang_1998(case: RobotCase, seed: int) -> None:
+    """Eq. 18a to 18d by the Jacobian of the carrier, for wheels that follow outer joints only."""
+    model, (q, v, a) = carried_before(case), random_state(case.n, seed)
+    for r, part in enumerate(gd.wheel_contributions(model, q, v, a).values()):
+        along, carrier = np.zeros(case.n), int(model.wheels.carrier[r])  # e_j . z_k
+        if carrier >= 0:
+            link = model.body_names[carrier]
+            axis = gd.pose(model, q, link)[:3, :3] @ model.wheels.axis[r]
+            along = axis @ gd.jacobian(model, q, link)[3:]
+        outer = np.array([name in part.outer_joints for name in model.joint_names])
+        inertia, b = float(model.J[r]), model.Gamma[r]
+        elements = [
+            [
+                0.0 if not (outer[j] or outer[k])  # 18a
+                else b[j] * b[k] if outer[j] and outer[k]  # 18d
+                else b[k] * along[j] if outer[k]  # 18b
+                else b[j] * along[k]  # 18c
+                for k in range(case.n)
+            ]
+            for j in range(case.n)
+        ]  # fmt: skip
+        scale = inertia * np.outer(np.abs(b) + 1.0, np.abs(b) + 1.0).max()
+        assert error(part.relative_mass, inertia * np.array(elements), scale) < ROUNDING
+
+
+@examples(30)
 @given(case=robots(), seed=SEEDS)
 def test_kinds_hold_at_every_posture(case: RobotCase, seed: int) -> None:
     model, (q, v, a) = case.load(), random_state(case.n, seed, batch=(3,))

@@ -226,6 +226,30 @@ def test_who_may_write_a_folder(tmp_path: Path, place: str, mode: int, trusted: 
     assert compilation.fault_of(link, "inverse.") == fault
 
 
+@pytest.mark.skipif(os.name != "posix", reason="folders have no modes here")
+@pytest.mark.parametrize("relative", [True, False])
+def test_who_may_replace_a_link_to_a_folder(tmp_path: Path, relative: bool) -> None:
+    """They lead to a folder of theirs after the look and before the reading."""
+    folder, shared = tmp_path / "folder", tmp_path / "shared"
+    folder.mkdir(mode=0o700)
+    shared.mkdir()
+    inner, outer = shared / "link", tmp_path / "outer"
+    inner.symlink_to(Path("..", "folder") if relative else folder)
+    outer.symlink_to(Path("shared", "link") if relative else inner)
+    for path in (inner, outer):
+        shared.chmod(0o755)
+        assert compilation.fault_of(path, "inverse.") == ""
+        shared.chmod(0o777)
+        assert compilation.fault_of(path, "inverse.") == f"other users may write {shared}"
+        shared.chmod(0o1777)
+        assert compilation.fault_of(path, "inverse.") == ""
+        if SUPERUSER:
+            os.chown(inner, STRANGER, -1, follow_symlinks=False)
+            fault = compilation.fault_of(path, "inverse.")
+            assert fault == f"{inner} belongs to another user"
+            os.chown(inner, 0, -1, follow_symlinks=False)
+
+
 @pytest.mark.skipif(not SUPERUSER, reason="only the superuser may give files away")
 @pytest.mark.parametrize("given", ["folder", "parent", "file", "other file", "group"])
 def test_whose_folder_it_is(tmp_path: Path, given: str) -> None:

@@ -283,6 +283,18 @@ def test_an_encoder_stuck_at_rest_is_found_once_its_motor_works_against_a_push(
     assert not any(s.health.channels[[0, 2]].any() for s in states)
 
 
+def test_a_stuck_encoder_is_found_though_a_fast_filter_explains_it() -> None:
+    """A filter of 60 Hz takes the motor's torque for a force on the link, and is never far off."""
+    phi, torque, _ = pushed(0, 20.0, 5, 0.0)
+    y = shown(phi)
+    y[AT - 2 :, 0] = y[AT - 2, 0]
+    states = followed("kalman", 60.0, y, torque)
+    found = np.array([bool(s.health.channels[0] & Fault.STUCK) for s in states])
+    assert not found[:AT].any()
+    assert found[AT + 60 :].all()
+    assert not any(s.health.channels[1:3].any() for s in states)
+
+
 @pytest.mark.parametrize("kind", ["kalman", "nonlinear"])
 def test_a_rotor_that_friction_holds_is_not_stuck(kind: str) -> None:
     """Its torque swings through the friction's level, and the encoder has no noise."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from geared_dynamics.ros.process import Failures
+from geared_dynamics.ros.log import Failures
 
 REST, STILL = np.array([0.3, 0.5, -0.4]), np.zeros(3)
 DEFECT = ZeroDivisionError("defect")

@@ -23,8 +23,8 @@ from geared_dynamics.ros import plant as plant_program
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 from geared_dynamics.ros.feedforward import FeedforwardNode
 from geared_dynamics.ros.lifecycle_node import SteadyLifecycleNode
+from geared_dynamics.ros.log import Failures, PrintableLog
 from geared_dynamics.ros.plant import PlantNode
-from geared_dynamics.ros.process import Failures, PrintableLog
 
 # ESC, C1's CSI, DEL, a letter of no width, a mark of direction, half of a pair.
 HOSTILE = "joint\x1b[2J\x9b31m\x7f\u200b\u202e\ud800"

@@ -10,9 +10,15 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import Event
-from geared_dynamics.runtime.goals import REACHED, stopped
+from geared_dynamics.runtime.goals import REACHED, bounds, near, stopped
 from geared_dynamics.runtime.jtc_constraints import without_effect
-from geared_dynamics.trajectory import JointTrajectory, Point
+from geared_dynamics.trajectory import (
+    JointTrajectory,
+    Point,
+    Tolerances,
+    shortest_way,
+    violation,
+)
 from goal_bench import PERIOD, REST, STILL, Bench, tolerance
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"
@@ -220,3 +226,28 @@ def test_a_cancel_without_a_state_or_of_another_goal_moves_nothing(model: gd.Gea
     bench.loop.q = np.full(3, np.nan)
     assert bench.goals.cancel("goal", bench.t)
     assert bench.loop.motion is None
+
+
+# -- the quick look at path tolerances -------------------------------------------------------
+
+
+def test_the_quick_look_agrees_with_the_judgement() -> None:
+    """Several turns away, NaN and infinity included, joints continuous and not."""
+    draw, kept, nothing = np.random.default_rng(1506), [], np.zeros((3, 4))
+    for _ in range(3000):
+        turning = draw.random(4) < 0.5
+        path = np.where(draw.random((3, 4)) < 0.4, 0.0, draw.uniform(0.05, 4.0, (3, 4)))
+        measured = draw.normal(size=(2, 4))
+        desired = measured + draw.uniform(-1.0, 1.0, (2, 4)) * draw.choice([0.2, 5.0])
+        desired[0] += 2.0 * np.pi * draw.integers(-3, 4, 4) * turning
+        if draw.random() < 0.1:
+            measured[draw.integers(2), draw.integers(4)] = draw.choice([np.nan, np.inf, -np.inf])
+        error = np.array(
+            [shortest_way(measured[0], desired[0], turning), desired[1] - measured[1]]
+        )
+        quick = bounds(Tolerances(path, nothing, 0.0), turning.tolist())
+        rows = zip(desired, measured, (quick.position, quick.velocity), strict=True)
+        found = all(near(*row) for row in rows)
+        assert found == (not violation(path, error, list("abcd")))
+        kept.append(found)
+    assert 300 < sum(kept) < 2700

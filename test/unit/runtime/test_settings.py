@@ -233,7 +233,7 @@ def test_a_drivetrain_as_text_and_chosen_joints() -> None:
 @pytest.mark.parametrize(
     ("changes", "published", "words"),
     [
-        ({}, None, "nothing was published on this topic yet"),
+        ({}, None, "nothing has been published on this topic yet"),
         ({}, "/etc/hostname", "is not XML"),
         ({"robot_description": "arm.urdf"}, None, "set urdf_path"),
         ({"urdf_path": "a", "robot_description": "<robot/>"}, None, "leave one of the two empty"),

@@ -16,7 +16,7 @@ import geared_dynamics as gd
 from geared_dynamics.description.urdf_reader import read_urdf
 from geared_dynamics.scene import meshes
 from geared_dynamics.scene.meshes import TRIANGLES, decimated, places, visual_parts
-from geared_dynamics.scene.solids import capsule, sphere
+from geared_dynamics.scene.solids import Solid, capsule, sphere
 
 ARM = """<robot name="r"><link name="base">{0}</link><link name="arm"><inertial><mass value="1"/>
   <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>{1}</link>
@@ -143,6 +143,23 @@ def test_decimation_keeps_the_shape() -> None:
 def test_decimation_stops_before_the_shape_is_lost() -> None:
     assert len(decimated(sphere(1.0), 1e-6).faces) > 20
     assert TRIANGLES < 200_000
+
+
+def test_surfaces_share_the_triangles_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = "".join(visual('<sphere radius="0.1"/>') for _ in range(20))
+    model = gd.load_model(ARM.format(many, ""))
+    shares = []
+
+    def whole(solid: Solid, share: float) -> Solid:
+        shares.append(share)
+        return solid
+
+    monkeypatch.setattr(meshes, "decimated", whole)
+    parts, _ = visual_parts(model)
+    every = sum(len(part.solid.faces) for part in parts)
+    monkeypatch.setattr(meshes, "TRIANGLES", every // 4)
+    visual_parts(model)
+    assert shares == [1.0] * 20 + [0.25] * 20
 
 
 # -- Files that would take for ever, or all memory ------------------------------------------------

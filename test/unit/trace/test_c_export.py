@@ -239,7 +239,7 @@ def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UnknownNameError, match="export_c: functions: there is no traced function"):
+    with pytest.raises(UnknownNameError, match="export_c: functions: there is no function"):
         export_c(load("elbow"), tmp_path, ["coriolis_matrices"])
     with pytest.raises(ArrayError, match=r"'observer_update' cannot be.*keeps memory"):
         export_c(load("elbow"), tmp_path, ["observer_update"])

@@ -31,9 +31,9 @@ def test_missing_casadi_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_and_impossible_functions_are_refused() -> None:
     pytest.importorskip("casadi")
     model = random_robot(1, joints=2, wheels=1).load()
-    with pytest.raises(UnknownNameError, match="there is no traced function 'inverse'"):
+    with pytest.raises(UnknownNameError, match="there is no function 'inverse'"):
         gd.to_casadi(model, "inverse")
-    with pytest.raises(UnknownNameError, match="traced function 7"):
+    with pytest.raises(UnknownNameError, match="there is no function 7"):
         gd.to_casadi(model, 7)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="motors"):
         gd.to_casadi(model, "motor_commands")

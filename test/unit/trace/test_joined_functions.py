@@ -276,7 +276,7 @@ def test_what_cannot_be_traced_says_why(name: str, finding: str, tmp_path: Any) 
         with pytest.raises(ArrayError, match=finding) as caught:
             refused()
         assert repr(name) in str(caught.value)
-    with pytest.raises(UnknownNameError, match="traced function"):
+    with pytest.raises(UnknownNameError, match="function"):
         gd.compiled(model, ["inverse_dynamic"])
 
 

@@ -56,6 +56,22 @@ def test_nobody_listens_to_the_error_either() -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_letters_that_the_output_cannot_write(encoding: str, tmp_path: Path) -> None:
+    urdf, name = tmp_path / "arm.urdf", "gelenk_\u00e9\u5b57\U0001f9be"
+    text = (ROOT / "urdf" / "elbow.urdf").read_text("utf-8")
+    urdf.write_text(text.replace("joint_1", name), encoding="utf-8")
+    done = subprocess.run(
+        [*COMMAND, "describe", str(urdf)],
+        capture_output=True,
+        env=environment() | {"PYTHONIOENCODING": encoding},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = name.encode(encoding, "backslashreplace").decode(encoding)
+    assert shown in done.stdout.decode(encoding)
+
+
 def test_reader_that_has_gone_ends_it_silently() -> None:
     reader, writer = os.pipe()
     os.close(reader)

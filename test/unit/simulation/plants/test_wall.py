@@ -197,5 +197,5 @@ def test_a_wall_that_takes_for_ever_is_refused(arm: gd.GearedModel, damping: flo
     surface = gd.contact.Surface("tool", (0, 0, 0), (0, 0, 1))
     wall = gd.simulation.Wall(surface, damping=damping)
     settings = gd.simulation.PlantSettings(wall=wall)
-    with pytest.raises(ArrayError, match=r"wall\.damping: asks for steps of .* give less"):
+    with pytest.raises(ArrayError, match=r"wall\.damping: requires steps of .* smaller number"):
         gd.simulation.Plant(arm, command="effort", engine="equations", settings=settings)

@@ -1,0 +1,128 @@
+r"""Whether an encoder that shows the same for long can be that of a rotor that stands.
+
+A rotor that stands within its friction bridges twice its level, no more: if its motors' torques
+\tau change by more, in terms of the acceleration G \tau that they give it, then either a force on
+its link changed by the same amount in the same time, or the rotor moves and its encoder does not
+say so. With unknown forces on all links no reading excludes the former. Against it speaks
+
+- that the force would have to know the torque: the estimate of it, p = G B^+ d carried back to
+  the rotor, changes as the torque does, though the model expects no change of it;
+- that the prediction, which does not know the torque to be held, is far off (``surprise``).
+
+A torque that the model's own load explains (a feedforward that holds a joint while others move)
+changes neither p nor the surprise.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+
+from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.dynamics import elastic
+from geared_dynamics.dynamics.elastic.equations import spring_matrix
+from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.smoothness import ReadingHistory
+
+LEAST = 10  # instants for which a reading must have been the same
+LONG = 30  # So many are long: the newest torques count, too,
+ANSWER = 4e-3  # but if there are fewer, for which a rotor needs time to answer [s].
+DRIVEN = 5.0  # So many times its friction a torque may change at a rotor that stands.
+DOUBT = 2.5  # Above so many times the estimate is doubted.
+LAGS = (12, 24, 48)  # instants over which torques are compared where nothing is conspicuous
+TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
+
+NOWHERE = np.zeros(1, bool)
+NOWHERE.setflags(write=False)
+
+
+def held_acceleration(
+    model: GearedModel, agility: Array, level: Array, deviations: Array
+) -> Array:
+    """What each rotor may be accelerated by without its encoder showing it (m,) [rad/s^2].
+
+    By friction, and by what its spring takes while it turns by two steps of its encoder.
+    Infinite where nothing states friction, or where that grows with the load.
+
+    Args:
+        model: Geared model with elastic joints.
+        agility: What motors' torques accelerate the rotors by (m, m).
+        level: Of the motors' friction at rest, where the model's is not larger (m,) [N m].
+        deviations: Of the encoders, steps included (m,) [rad].
+    """
+    laws = model.motors.friction
+    own = np.zeros(len(agility))
+    np.add.at(own, laws.index, np.maximum(laws.coulomb, laws.static).max(axis=1))
+    level = np.maximum(own, level)
+    unknown = level == 0.0
+    unknown[laws.index[laws.load > 0.0]] = True
+    back = np.linalg.pinv(elastic.structure_matrix(model))
+    stiffness = back @ spring_matrix(model, model.elasticity.stiffness) @ back.T
+    turned = np.abs(np.diag(agility @ stiffness)) * TURNED * deviations
+    return np.asarray(np.where(unknown, np.inf, np.abs(agility) @ level + turned))
+
+
+def carried(model: GearedModel, agility: Array) -> Array:
+    """G B^+ (m, n): what forces on the joints, carried to resting rotors, accelerate these by."""
+    return np.asarray(agility @ np.linalg.pinv(model.motor_map.A))
+
+
+def doubted(
+    past: ReadingHistory, row: Array, same: BoolArray, agility: Array, rub: Array, dt: float
+) -> BoolArray:
+    """Which readings stand still while torque and estimated force change by more than friction.
+
+    Args:
+        past: The readings before.
+        row: These (c,), NaN where missing.
+        same: Which are what they were (c,).
+        agility: What motors' torques accelerate the readings by (c, m).
+        rub: What friction does (c,).
+        dt: Since the readings before [s].
+    """
+    if len(past.rows) < LEAST:
+        return NOWHERE
+    still = same & (past.rows[-LEAST] == row)
+    if not still.any():
+        return NOWHERE
+    newest, most = past.torques[-1], DOUBT * rub
+    for lag in LAGS:
+        if lag <= len(past.torques):
+            still_ = still & (np.abs(agility @ (newest - past.torques[-lag])) > most)
+            if still_.any():
+                return np.array(
+                    [
+                        bool(there)
+                        and driven(past, j, float(row[j]), agility[j], dt) > most[j]
+                        and pulled(past, j, float(row[j])) > most[j]
+                        for j, there in enumerate(still_)
+                    ]
+                )
+    return NOWHERE
+
+
+def driven(past: ReadingHistory, channel: int, value: float, agility: Array, dt: float) -> float:
+    """By how much its motors' torques changed a channel's acceleration while it stood still.
+
+    Zero where it has not stood for long enough.
+
+    Args:
+        past: The readings before.
+        channel: Which one.
+        value: What it shows.
+        agility: What motors' torques accelerate it by (m,).
+        dt: Of a step [s].
+    """
+    count, end = past.still(channel, value), len(past.torques)
+    unanswered = ceil(ANSWER / dt - 1e-9) if count < LONG else 0
+    since = past.torques[end - count : end - unanswered]
+    if count < LEAST or not since:
+        return 0.0
+    return float(np.ptp(np.array(since) @ agility))
+
+
+def pulled(past: ReadingHistory, channel: int, value: float) -> float:
+    """The same of the estimated external force, carried to the rotor."""
+    count = past.still(channel, value)
+    return float(np.ptp([pull[channel] for pull in past.pulls[-count:]])) if count else 0.0

@@ -1,0 +1,77 @@
+"""An encoder that shows the same for long: a rotor at rest, or stuck."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from geared_dynamics.observers.kalman_gains import agility
+from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
+from geared_dynamics.observers.stillness import LEAST, doubted, driven, held_acceleration
+from observer_arms import DT, TURN, rubbing
+from simulated_arms import arm
+
+G, RUB, TORQUE = np.array([[8e3]]), np.array([80.0]), 0.01  # 0.01 N m is the friction
+COUNT = 40
+
+
+def standing(torque: np.ndarray, pull: np.ndarray, flicker: int = COUNT) -> ReadingHistory:
+    """A reading that stands, but for one instant, under torques and pulls (t,) in frictions."""
+    past = EMPTY
+    for k, (each, other) in enumerate(zip(torque, pull, strict=True)):
+        row = np.array([0.3 + TURN * (k == flicker)])
+        past = past.after(
+            k * DT, row, np.zeros(1), np.array([each * TORQUE]), np.array([other]) * RUB
+        )
+    return past
+
+
+RISE = np.linspace(0.0, 6.0, COUNT)
+NONE = np.zeros(COUNT)
+CASES = {
+    "torque and force": (RISE, -RISE, COUNT, True),
+    "a torque that the model's load explains": (RISE, NONE, COUNT, False),
+    "a force alone": (NONE, RISE, COUNT, False),
+    "within the friction, either way": (RISE / 3.0, -RISE / 3.0, COUNT, False),
+    "one step of the encoder shows life": (RISE, -RISE, COUNT - 5, False),
+    "up and down again": (3.0 * np.sin(np.pi * RISE / 6.0), -RISE, COUNT, True),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_standing_is_doubted_where_torque_and_force_go_together(case: str) -> None:
+    torque, pull, flicker, expected = CASES[case]
+    past = standing(torque, pull, flicker)
+    found = doubted(past, np.array([0.3]), np.array([True]), G, RUB, DT)
+    assert found.any() == expected
+
+
+def test_where_friction_is_unknown_nothing_is_doubted() -> None:
+    past = standing(RISE, -RISE)
+    row, same = np.array([0.3]), np.array([True])
+    assert not doubted(past, row, same, G, np.array([np.inf]), DT).any()
+
+
+@pytest.mark.parametrize(("count", "least"), [(LEAST - 1, 0.0), (LEAST, 5.0), (30, 29.0)])
+def test_a_rotor_has_time_to_answer_a_torque(count: int, least: float) -> None:
+    """Of few instants the last four milliseconds do not count; of many all do."""
+    past = standing(np.arange(float(count)), np.zeros(count))
+    assert driven(past, 0, 0.3, G[0], DT) == pytest.approx(80.0 * least)
+
+
+def test_what_holds_a_rotor() -> None:
+    model, few = rubbing(0.05), np.full(3, 1e-9)
+    given = agility(model, np.zeros(3))
+    own = held_acceleration(model, given, np.zeros(3), few)
+    assert own == pytest.approx(np.abs(given) @ np.full(3, 0.05), rel=1e-3)
+    assert held_acceleration(model, given, np.full(3, 0.2), few) == pytest.approx(
+        4.0 * own, rel=1e-3
+    )
+    free = arm()
+    given = agility(free, np.zeros(3))
+    assert np.all(np.isinf(held_acceleration(free, given, np.zeros(3), few)))
+    # A coarse encoder hides what its spring takes within two steps: K / N^2 of 7 deviations.
+    step = np.array([1e-2, 0.0, 0.0])
+    more = held_acceleration(model, given, np.zeros(3), step) - own
+    assert more[0] == pytest.approx(given[0, 0] * 9e3 / 120.0**2 * 7e-2, rel=1e-2)
+    assert more[1:] == pytest.approx(np.zeros(2), abs=1e-2)
