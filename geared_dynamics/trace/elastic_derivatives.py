@@ -13,6 +13,7 @@ from geared_dynamics.dynamics.elastic.equations import (
     forward_dynamics,
     joined,
     packed_springs,
+    state_inputs,
     structure_matrix,
 )
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
@@ -98,6 +99,12 @@ def inverse_dynamics_derivatives(
         ArrayError: at a state where a spring has no derivative: at the end of its backlash.
     """
     require_model(model).with_springs()  # refuses an arm without springs
+    if model.joined_code:  # (q, theta) is x: the parts are the inputs one after the other
+        sides = state_inputs(model, state)
+        sides |= {"a": (a, model.n), "atheta": (atheta, model.elasticity.count)}
+        rows = by_own_code(model, MOTION, sides)
+        if rows is not None:
+            return filled(ElasticInverseDerivatives(*motion_parts(rows, model)), out)
     x, rate, change = joined(
         model, q=(state.q, state.theta), v=(state.v, state.vtheta), a=(a, atheta)
     )
@@ -132,22 +139,23 @@ def forward_dynamics_derivatives(
         ArrayError: as ``inverse_dynamics_derivatives``.
     """
     size, n, m = require_model(model).with_springs().n, model.n, len(model.motor_names)
-    x, rate = joined(model, q=(state.q, state.theta), v=(state.v, state.vtheta))
     ends = (size, 2 * size, 2 * size + m)
-    inputs = {"x": (x, size), "rate": (rate, size), "tau_m": (tau_m, m)}
-    rows = by_own_code(model, FORWARD, inputs | {"tau": (np.zeros(n) if tau is None else tau, n)})
-    if rows is not None:
-        columns = rows[..., size:].reshape(*rows.shape[:-1], size, -1)
-        result = ElasticForwardDerivatives(rows[..., :size], *np.split(columns, ends, axis=-1))
-        return filled(result, out)
-    parts = forward_dynamics(model, state, tau_m, tau=tau)
-    a = np.concatenate(parts, axis=-1)
+    if model.joined_code:
+        given = state_inputs(model, state)
+        given |= {"tau_m": (tau_m, m), "tau": (np.zeros(n) if tau is None else tau, n)}
+        rows = by_own_code(model, FORWARD, given)
+        if rows is not None:
+            columns = rows[..., size:].reshape(*rows.shape[:-1], size, -1)
+            parts = np.split(columns, ends, axis=-1)
+            return filled(ElasticForwardDerivatives(rows[..., :size], *parts), out)
+    x, rate = joined(model, q=(state.q, state.theta), v=(state.v, state.vtheta))
+    a = np.concatenate(forward_dynamics(model, state, tau_m, tau=tau), axis=-1)
     lead = common_lead({"x": x, "a": a})
     x, rate = (np.broadcast_to(part, (*lead, size)) for part in (x, rate))
     _, by_x, by_rate, H = slopes_of(model, x, rate, a)
-    given = np.hstack([structure_matrix(model), np.eye(size)[:, :n]])
+    forced = np.hstack([structure_matrix(model), np.eye(size)[:, :n]])
     right = np.concatenate(
-        [-by_x, -by_rate, np.broadcast_to(given, (*lead, *given.shape))], axis=-1
+        [-by_x, -by_rate, np.broadcast_to(forced, (*lead, *forced.shape))], axis=-1
     )
     columns = np.linalg.solve(H, right)
     return filled(ElasticForwardDerivatives(a, *np.split(columns, ends, axis=-1)), out)
@@ -166,8 +174,13 @@ def slopes_of(model: GearedModel, x: Array, rate: Array, change: Array) -> tuple
         "x": (x, size), "rate": (rate, size), "a": (change, size)
     }  # fmt: skip
     rows = answer(model, MOTION, MOTION_SLOPES, inputs, refuse)
-    shape = (*rows.shape[:-1], size, size)
-    count = size * size
+    return motion_parts(rows, model)
+
+
+def motion_parts(rows: Array, model: GearedModel) -> tuple[Array, ...]:
+    """Force on x and its three derivatives, of the results (..., N + 3 N N)."""
+    size = model.with_springs().n
+    count, shape = size * size, (*rows.shape[:-1], size, size)
     parts = (rows[..., size + k * count : size + (k + 1) * count] for k in range(3))
     return rows[..., :size], *(part.reshape(shape) for part in parts)
 
