@@ -27,6 +27,13 @@ SHARE = 0.9  # of each limit, for the plan
 STEP, LINGER = 1e-3, 0.3  # [s]
 STIFFNESS = np.array([300.0, 400.0, 300.0, 40.0, 30.0, 15.0])  # [N m/rad]
 DAMPING = np.array([30.0, 35.0, 25.0, 1.5, 1.0, 0.5])  # [N m s/rad]
+# Friction changes its sign within a small speed, which keeps the solver from its tolerance: it may
+# stop where steps change the energy by less than 2 % of 10 J.
+LEAST_ENERGY = {
+    "tol": 1e-5, "mu_strategy": "adaptive", "acceptable_tol": 1e-2, "acceptable_iter": 40,
+    "acceptable_compl_inf_tol": 1e-4, "acceptable_constr_viol_tol": 1e-7,
+    "acceptable_obj_change_tol": 0.02,
+}  # fmt: skip
 
 
 class Plan(NamedTuple):
@@ -54,12 +61,23 @@ class Plan(NamedTuple):
         return [q, *(np.where(over, 0.0, x) for x in (v, a, jerk))]
 
 
-def planned(model: gd.GearedModel) -> Plan:
-    """Plan the fastest motion that the model allows."""
+def planned(
+    model: gd.GearedModel, duration: float | None = None, *, recuperation: bool = True
+) -> Plan:
+    """Plan the fastest motion that the model allows, or that of least electrical energy.
+
+    Energy is the integral of the power, the sum of u i: copper losses R i^2, friction and
+    mechanical work. With recuperation what flows back counts as gained; without, it is lost.
+
+    Args:
+        model: Geared model.
+        duration: Of the motion of least energy [s]; None: the fastest one.
+        recuperation: Whether the supply takes power back.
+    """
     commands = gd.to_casadi(model, "motor_commands")
     voltage, current, torque, speed = model.motors.limits.T
     n, problem = model.n, ca.Opti()
-    span = problem.variable()
+    span = problem.variable() if duration is None else duration / SPANS
     q, v, a = (problem.variable(n, SPANS + 1) for _ in range(3))
     a0, a1 = a[:, :-1], a[:, 1:]
     problem.subject_to(v[:, 1:] == v[:, :-1] + span * (a0 + a1) / 2)
@@ -77,17 +95,32 @@ def planned(model: gd.GearedModel) -> Plan:
         problem.subject_to(
             problem.bounded(model.limits.lower[k], q[k, :].T, model.limits.upper[k])
         )
-    problem.subject_to(span >= 1e-3)
-    problem.minimize(SPANS * span)
-    first = gd.trajectory.rest_to_rest(START, GOAL, 1.5, continuous=2)
-    guess = first.derivatives(np.linspace(0.0, 1.5, SPANS + 1), 2)
-    problem.set_initial(span, 1.5 / SPANS)
+    options: dict[str, object] = {"print_level": 0, "sb": "yes", "max_iter": 600}
+    if duration is None:
+        problem.subject_to(span >= 1e-3)
+        problem.minimize(SPANS * span)
+        options |= {"tol": 1e-6}
+    else:
+        power = ca.sum1(found["voltage"] * found["current"])
+        if not recuperation:
+            drawn = problem.variable(1, SPANS + 1)
+            problem.subject_to(ca.vec(drawn) >= 0.0)
+            problem.subject_to(ca.vec(drawn - power) >= 0.0)
+            power = drawn
+        ends = (power[0] + power[SPANS]) / 2
+        problem.minimize(span * (ca.sum2(power) - ends) / 10.0)
+        options |= LEAST_ENERGY
+    guess_time = duration or 1.5
+    first = gd.trajectory.rest_to_rest(START, GOAL, guess_time, continuous=2)
+    guess = first.derivatives(np.linspace(0.0, guess_time, SPANS + 1), 2)
+    if duration is None:
+        problem.set_initial(span, guess_time / SPANS)
     for k, x in enumerate((q, v, a)):
         problem.set_initial(x, guess[:, k].T)
-    options = {"print_level": 0, "sb": "yes", "max_iter": 500, "tol": 1e-6}
     problem.solver("ipopt", {"print_time": False, "expand": True}, options)
     solution = problem.solve()
-    return Plan(float(solution.value(span)), *(solution.value(x).T for x in (q, v, a)))
+    found_span = float(solution.value(span) if duration is None else span)
+    return Plan(found_span, *(solution.value(x).T for x in (q, v, a)))
 
 
 class Drive(NamedTuple):
@@ -96,6 +129,7 @@ class Drive(NamedTuple):
     errors: np.ndarray  # joint errors on the way (k, n) [rad]
     last: np.ndarray  # after LINGER at rest (n,) [rad]
     limited: float  # share of the time in which a motor's voltage was limited
+    power: np.ndarray  # electrical, of all motors, in each step of the motion (k,) [W]
 
 
 def driven(plan: Plan, model: gd.GearedModel, arm: gd.GearedModel, engine: str) -> Drive:
@@ -108,25 +142,32 @@ def driven(plan: Plan, model: gd.GearedModel, arm: gd.GearedModel, engine: str) 
     per_torque = arm.motors.resistance / arm.motors.torque_constant
     limit = arm.motors.limits[:, 0]
     plant.reset(q[0])
-    errors, limited = [], []
+    errors, limited, power = [], [], []
     for k in range(len(q)):
         state = plant.state
         errors.append(q[k] - state.q)
         correction = STIFFNESS * errors[-1] + DAMPING * (v[k] - state.v)
         u = fed[k] + per_torque * gd.motor_torques(arm, correction)
         limited.append(np.any(np.abs(u) > limit))
-        plant.step(np.clip(u, -limit, limit), STEP)
+        u = np.clip(u, -limit, limit)
+        plant.step(u, STEP)
+        power.append(u @ (state.current + plant.state.current) / 2)
     moving = int(plan.duration / STEP)
-    return Drive(np.array(errors[:moving]), errors[-1], float(np.mean(limited[:moving])))
+    share = float(np.mean(limited[:moving]))
+    return Drive(np.array(errors[:moving]), errors[-1], share, np.array(power[:moving]))
+
+
+def engine_here() -> str:
+    """MuJoCo where it is installed, else our own equations."""
+    try:
+        import mujoco  # noqa: F401
+    except ImportError:
+        return "equations"
+    return "mujoco"
 
 
 def main() -> None:
-    try:
-        import mujoco  # noqa: F401
-
-        engine = "mujoco"
-    except ImportError:
-        engine = "equations"
+    engine = engine_here()
     arm = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
     voltage, current, _, _ = arm.motors.limits.T
     print(f"brisk6, six joints, plant: {engine}; limits within {SHARE:.0%} in the plan")

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from geared_dynamics.trace.casadi_functions import to_casadi
     from geared_dynamics.trace.compiled import compiled
     from geared_dynamics.trace.crocoddyl_models import to_crocoddyl
+    from geared_dynamics.trace.crocoddyl_steps import to_crocoddyl_action
     from geared_dynamics.trace.derivatives import (
         ForwardDynamicsDerivatives,
         InverseDynamicsDerivatives,
@@ -77,9 +78,13 @@ if TYPE_CHECKING:
     )
     from geared_dynamics.trace.motor_derivatives import (
         MotorCommandsDerivatives,
+        motor_commands_derivatives,
+    )
+    from geared_dynamics.trace.parameter_derivatives import (
+        MotorParameterDerivatives,
         ParameterDerivatives,
         forward_dynamics_parameter_derivatives,
-        motor_commands_derivatives,
+        motor_commands_parameter_derivatives,
     )
 
 DrivenState = replaced("gd.DrivenState", "gd.State(q, v, current=current)")
@@ -101,6 +106,7 @@ __all__ = [
     "Measurement",
     "MotorCommands",
     "MotorCommandsDerivatives",
+    "MotorParameterDerivatives",
     "ParameterDerivatives",
     "PowerBalance",
     "Saturated",
@@ -147,6 +153,7 @@ __all__ = [
     "motor_angles",
     "motor_commands",
     "motor_commands_derivatives",
+    "motor_commands_parameter_derivatives",
     "motor_speeds",
     "motor_torques",
     "observers",
@@ -163,6 +170,7 @@ __all__ = [
     "thermal_step",
     "to_casadi",
     "to_crocoddyl",
+    "to_crocoddyl_action",
     "to_urdf",
     "torque_map",
     "torque_range",
@@ -176,15 +184,18 @@ LATE = {
     "ForwardDynamicsDerivatives": "trace.derivatives",
     "InverseDynamicsDerivatives": "trace.derivatives",
     "MotorCommandsDerivatives": "trace.motor_derivatives",
-    "ParameterDerivatives": "trace.motor_derivatives",
+    "MotorParameterDerivatives": "trace.parameter_derivatives",
+    "ParameterDerivatives": "trace.parameter_derivatives",
     "compiled": "trace.compiled",
     "export_c": "trace.c_code",
     "forward_dynamics_derivatives": "trace.derivatives",
-    "forward_dynamics_parameter_derivatives": "trace.motor_derivatives",
+    "forward_dynamics_parameter_derivatives": "trace.parameter_derivatives",
     "inverse_dynamics_derivatives": "trace.derivatives",
     "motor_commands_derivatives": "trace.motor_derivatives",
+    "motor_commands_parameter_derivatives": "trace.parameter_derivatives",
     "to_casadi": "trace.casadi_functions",
     "to_crocoddyl": "trace.crocoddyl_models",
+    "to_crocoddyl_action": "trace.crocoddyl_steps",
     "view": "scene.page",
 }
 

@@ -19,11 +19,17 @@ if TYPE_CHECKING:
         forward_dynamics_derivatives,
         inverse_dynamics_derivatives,
     )
+    from geared_dynamics.trace.feedforward_derivatives import (
+        FeedforwardDerivatives,
+        feedforward_derivatives,
+    )
 
 __all__ = [
     *_dynamics.__all__,
     "ElasticForwardDerivatives",
     "ElasticInverseDerivatives",
+    "FeedforwardDerivatives",
+    "feedforward_derivatives",
     "forward_dynamics_derivatives",
     "inverse_dynamics_derivatives",
     "motor_commands",
@@ -34,5 +40,6 @@ def __getattr__(name: str) -> Any:
     """Load the derivatives at first use: their module loads sources of kernels."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module("geared_dynamics.trace.elastic_derivatives")
+    room = "feedforward_derivatives" if name.lower().startswith("feed") else "elastic_derivatives"
+    module = import_module(f"geared_dynamics.trace.{room}")
     return globals().setdefault(name, getattr(module, name))

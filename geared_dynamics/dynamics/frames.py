@@ -8,11 +8,13 @@ from geared_dynamics.dynamics.arguments import (
     as_input,
     as_numbers,
     as_output,
+    by_own_code,
     call,
     check_finite,
     common_lead,
     convert_and_call,
     coordinates,
+    deliver,
     keep_apart,
     refuse_overflow,
 )
@@ -104,6 +106,10 @@ def external_forces(
     if out is not None:
         apart_from_wrenches(out, f_ext)
     inputs = {"q": (q, n), "f_ext": (loads, loads.shape[-1])}
+    if model.joined_code:
+        found = by_own_code(model, "external_forces", inputs)
+        if found is not None:
+            return deliver(found, out, {"q": q})
     return call("external_forces", model, inputs, (n,), out)
 
 

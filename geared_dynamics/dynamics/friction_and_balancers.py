@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.arguments import call, coordinates, deliver
+from geared_dynamics.dynamics.arguments import by_own_code, call, coordinates, deliver
 from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.dynamics.packing import packed_balancers
 from geared_dynamics.model import GearedModel
@@ -108,4 +108,10 @@ def friction_forces(
         "v": (v, n),
         "tau": (still if tau is None else tau, n),
     }
+    if model.joined_code:
+        found = by_own_code(
+            model, "friction_forces", {key: inputs[key] for key in ("v", "q", "tau")}
+        )
+        if found is not None:
+            return deliver(found, out, {key: value for key, (value, _) in inputs.items()})
     return call("friction_forces", model, inputs, (n,), out, (packed_drives(model),))

@@ -92,6 +92,8 @@ class GearedModel(WithDoorRecords, Frozen):
 
     # Code for many states by kernel, of a model that the room named trace has compiled.
     batch_code: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    # Code by function, of those that take all their inputs in one array.
+    joined_code: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     # Of these fields alone: a copy with other ones begins without any.
     _forms: KernelForms = field(default_factory=KernelForms, init=False, repr=False)
 

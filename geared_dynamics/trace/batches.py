@@ -92,7 +92,7 @@ def many_states(program: Program) -> str:
 
 def shuffled(body: Arithmetic, x: str, y: str, picks: Sequence[int], width: int) -> str:
     """Elements of two vectors of ``width``, one after the other, in an order."""
-    kind = body.kind(lanes=width)
+    kind = f"<{width} x double>"  # also of one element, which is no number
     order = ", ".join(f"i32 {k}" for k in picks)
     return body.do(f"shufflevector {kind} {x}, {kind} {y}, <{len(picks)} x i32> <{order}>")
 

@@ -1,51 +1,31 @@
 """Functions of a model as C99: a header, a source, a test of itself, a file for CMake.
 
 The numbers of the model stand in the source, in hexadecimal for double and rounded for float, so
-that a compiler reads what is meant. There is no allocation, no state and no library but
-``math.h``, of which the rigid dynamics need sine and cosine alone.
+that a compiler reads what is meant, or in a struct (``c_parameters``). There is no allocation, no
+state and no library but ``math.h``, of which the rigid dynamics need sine and cosine alone.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from geared_dynamics.actuation.motor_commands import motor_commands
-from geared_dynamics.arrays import Array, BoolArray
-from geared_dynamics.dynamics import rigid
-from geared_dynamics.dynamics.regressor import regressor
+from geared_dynamics.checks import choice
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.files import MARK, new_files
-from geared_dynamics.kernels.drive_layout import CURRENT, VOLTAGE
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.trace import derivatives
-from geared_dynamics.trace import graph as of
-from geared_dynamics.trace.compiled import USUAL, function_names
-from geared_dynamics.trace.functions import FUNCTIONS, Program, program_of
-from geared_dynamics.trace.structure import Structure, forms_of
+from geared_dynamics.trace.c_parameters import Parameters, parameters_of, turns
+from geared_dynamics.trace.c_reference import test, unknown
+from geared_dynamics.trace.c_text import Export, arguments, body, comment, identifier, literal
+from geared_dynamics.trace.compiled import USUAL
+from geared_dynamics.trace.joined_functions import forms_for, function_names, traced
+from geared_dynamics.trace.structure import Structure
 
 PRECISIONS = ("double", "float")
-TOLERANCE = {"double": 1e-12, "float": 1e-4}  # of the test, relative to the largest result
-STATES = 8  # of the test
-LONGEST_NAME = 60  # letters of the robot's name that names in C begin with
-BINARY = {of.ADD: "+", of.SUBTRACT: "-", of.MULTIPLY: "*", of.DIVIDE: "/"}
-COMPARED = {of.LESS: "<", of.AT_MOST: "<=", of.EQUAL: "=="}
-CALLED = {
-    of.SIN: "sin",
-    of.COS: "cos",
-    of.SQRT: "sqrt",
-    of.TANH: "tanh",
-    of.EXP: "exp",
-    of.LOG: "log",
-    of.EXPM1: "expm1",
-    of.ABS: "fabs",
-    of.ROUND: "rint",
-}
 # What the functions give, for the header.
 RESULTS = {
     "inverse_dynamics": "joint force for a motion, without friction",
@@ -62,13 +42,42 @@ RESULTS = {
     "torque_terms": "rows of joint forces: inertia, coriolis, gravity, armature, coupling of the "
     "rotors; then the sums of the first three, four, five",
     "regressor": "joint force by each parameter of the model, by rows",
+    "friction_forces": "joint friction, which opposes the velocity",
+    "external_forces": "joint force of the wrenches, sum of J' f; its opposite is the feedforward "
+    "that exerts them on the environment",
+    "motor_commands_derivatives": "torque of each motor [N m], then for each motor its "
+    "derivatives by q, by v, by a (friction and losses: at a kink those of one side); of the "
+    "current divide by the torque constant",
+    "motor_commands_parameter_derivatives": "torque of each motor [N m], then for each motor its "
+    "derivatives by each parameter of the model",
+    "forward_dynamics_parameter_derivatives": "acceleration, then its derivatives by each "
+    "parameter of the model, by rows",
+    "elastic.inverse_dynamics": "forces on the joints, then on theta, for a motion, beyond what "
+    "the springs give",
+    "elastic.forward_dynamics": "accelerations of the joints, then of theta",
+    "elastic.inverse_dynamics_derivatives": "force on x = (q, theta), then its derivatives by x, "
+    "its velocity, its acceleration, by rows",
+    "elastic.forward_dynamics_derivatives": "acceleration of x = (q, theta), then for each "
+    "element of it the derivatives by x, rate, tau_m, tau",
+    "elastic.feedforward": "theta, its velocity, its acceleration, then the motors' torque [N m]",
+    "elastic.feedforward_derivatives": "the same, then for each number of it the derivatives by "
+    "q and its time derivatives",
 }
 INPUTS = {
     "q": "joint positions [rad or m]",
     "v": "joint velocities [rad/s or m/s]",
     "a": "joint accelerations [rad/s^2 or m/s^2]",
     "tau": "joint forces [N m or N]",
+    "f_ext": "force [N] and moment [N m] on each link at its origin, in its frame",
+    "theta": "motor-side positions [rad or m], joint side of the gear",
+    "vtheta": "their velocities",
+    "atheta": "their accelerations",
+    "tau_m": "torques at the motors' shafts [N m], motor side",
+    "x": "positions of q, then of theta",
+    "rate": "their velocities",
+    "derivatives": "q and its time derivatives, one after the other",
 }
+PARAMETERS = ("constants", "struct")
 
 
 def export_c(
@@ -77,22 +86,31 @@ def export_c(
     functions: Iterable[str] | None = None,
     *,
     precision: str = "double",
+    parameters: str = "constants",
 ) -> tuple[Path, ...]:
     """Write functions of a model as C99; return the files.
+
+    Where a derivative does not exist (at the end of a backlash, where friction without smoothing
+    or a loss changes its sign) the C gives that of one side.
 
     Args:
         model: Geared model.
         folder: Where they are put; made if it is not there.
         functions: Names as of ``gd.compiled``; by default the same ones.
         precision: ``double`` or ``float``.
+        parameters: ``constants`` of the source, or a ``struct`` that every function takes
+            first, so that masses, gravity and the constants of motors, friction and springs can
+            be changed at run time (``c_parameters``).
 
     Raises:
-        UnknownNameError: If there is no such function, or precision.
+        UnknownNameError: If there is no such function, precision or kind of parameters.
+        ArrayError: If a function cannot be exported; the text says why.
         OSError: If a file cannot be written.
     """
     if not isinstance(precision, str) or precision not in PRECISIONS:
         raise UnknownNameError("precision", "precision", precision, PRECISIONS)
-    texts = c_files(require_model(model), functions, precision)
+    choice("parameters", "kind of parameters", parameters, PARAMETERS)
+    texts = c_files(require_model(model), functions, precision, parameters)
     paths = tuple(Path(folder) / name for name in texts)
     with new_files(*paths, parents=True) as drafts:
         for draft, text in zip(drafts, texts.values(), strict=True):
@@ -106,45 +124,34 @@ def c_names(model: GearedModel) -> tuple[str, str, str, str]:
     return f"{prefix}.h", f"{prefix}.c", f"{prefix}_test.c", "CMakeLists.txt"
 
 
-def c_files(model: GearedModel, functions: Iterable[str] | None, precision: str) -> dict[str, str]:
+def c_files(
+    model: GearedModel, functions: Iterable[str] | None, precision: str, parameters: str
+) -> dict[str, str]:
     """Texts of the files, by name."""
-    prefix = identifier(model.name)
-    programs = {}
+    code = Export(identifier(model.name), model, precision, {}, {}, {})
     for name in function_names(USUAL if functions is None else functions, "export_c"):
         try:
-            forms = forms_of(model, FUNCTIONS[name].forms)
+            forms = forms_for(name, model)
         except ModelError:
             if functions is None:
                 continue  # no motors, or too few of them
             raise
-        program = program_of(name, fixed(forms))
+        read = Parameters(fixed(forms), ())
+        if parameters == "struct":
+            read = parameters_of(model, name, forms, code.fields)
+        program = traced(name, read.structure, kinks=False)
         if name == "motor_commands":
             results = zip(program.results, unknown(model).flat, strict=True)
             program = replace(program, results=tuple(np.nan if no else x for x, no in results))
-        programs[name] = program
+        code.programs[name], code.tables[name] = program, read.names
     head = f"/* {MARK} */\n"
     texts = (
-        head + header(model, prefix, programs, precision),
-        head + source(prefix, programs, precision),
-        head + test(model, prefix, programs, precision),
-        f"# {MARK}\n{cmake(prefix)}",
+        head + header(code),
+        head + source(code),
+        head + test(code),
+        f"# {MARK}\n{cmake(code.prefix)}",
     )
     return dict(zip(c_names(model), texts, strict=True))
-
-
-def unknown(model: GearedModel) -> BoolArray:
-    """Which numbers of the motor commands no constant is known for (8, m): they are NaN."""
-    motors = model.motors
-    found = np.zeros(FUNCTIONS["motor_commands"].shape(model), bool)
-    found[CURRENT : VOLTAGE + 1] = np.isnan(motors.torque_constant)
-    found[VOLTAGE] |= np.isnan(motors.resistance)
-    return found
-
-
-def identifier(name: str) -> str:
-    """Name that C takes, and a file system: its beginning, if it is long."""
-    found = re.sub(r"\W", "_", name[:LONGEST_NAME], flags=re.ASCII).lower()
-    return found if found[:1].isalpha() else f"arm_{found}"
 
 
 def fixed(forms: dict[str, Any]) -> Structure:
@@ -156,79 +163,30 @@ def fixed(forms: dict[str, Any]) -> Structure:
 # -- the source -----------------------------------------------------------------------------------
 
 
-def literal(x: float, precision: str) -> str:
-    """A number as C reads it."""
-    if np.isnan(x):
-        return "NAN" if precision == "float" else "(double)NAN"
-    if np.isinf(x):
-        return "INFINITY" if precision == "float" else "(double)INFINITY"
-    if precision == "float":
-        text = repr(float(np.float32(x)))
-        return f"{np.format_float_positional(np.float32(x)) if 'e' not in text else text}F"
-    return x.hex()
-
-
-def signature(prefix: str, name: str, program: Program, precision: str) -> str:
-    """Head of a function."""
-    n = program.width
-    inputs = ", ".join(f"const {precision} {key}[{n}]" for key in program.inputs)
-    return f"int {prefix}_{name}({inputs}, {precision} out[{len(program.results)}])"
-
-
-def source(prefix: str, programs: dict[str, Program], precision: str) -> str:
+def source(code: Export) -> str:
     """The source file."""
+    prefix, precision = code.prefix, code.precision
     parts = [f'#include "{prefix}.h"\n\n#include <math.h>\n']
-    for name, program in programs.items():
-        lines = [signature(prefix, name, program, precision), "{"]
-        lines += [f"    {line}" for line in body(program, precision)]
+    if code.fields:
+        lines = [f"const {prefix}_parameters {prefix}_default = {{"]
+        lines += [
+            f"    {literal(field.value, precision)}, /* {name} */"
+            for name, field in code.fields.items()
+        ]
+        parts.append("\n".join([*lines, "};", ""]))
+    for name, program in code.programs.items():
+        lines = [code.signature(name), "{"]
+        lines += [f"    {line}" for line in body(program, precision, code.tables[name])]
         parts.append("\n".join([*lines, "}", ""]))
     return "\n".join(parts)
-
-
-def body(program: Program, precision: str) -> Iterator[str]:
-    """Lines of a function."""
-    graph = program.graph
-    ends = graph.symbols(program.results)
-    nodes = graph.needed([*ends, *program.guards])
-    names: dict[int, str] = {}
-    used = {graph.arguments[k][0] for k in nodes if graph.operations[k] == of.INPUT}
-    yield from (f"(void){key};" for key in program.inputs if key not in used)
-    for node in nodes:
-        operation, arguments = graph.operations[node], graph.arguments[node]
-        if operation == of.CONSTANT:
-            names[node] = literal(arguments[0], precision)
-        elif operation == of.INPUT:
-            names[node] = f"{arguments[0]}[{arguments[1]}]"
-        else:
-            names[node] = f"t{node}"
-            kind = "int" if operation in of.COMPARISONS else precision
-            parts = [names[k] for k in arguments]
-            yield f"const {kind} t{node} = {expression(operation, parts, precision)};"
-    for k, end in enumerate(ends):
-        yield f"out[{k}] = {'-' if end.negative else ''}{names[end.node]};"
-    guards = {(g.node, g.negated) for g in program.guards}
-    conditions = [f"{'!' if negated else ''}{names[node]}" for node, negated in sorted(guards)]
-    yield f"return ({' && '.join(conditions)}) ? 0 : 1;" if conditions else "return 0;"
-
-
-def expression(operation: int, parts: Sequence[str], precision: str) -> str:
-    """Right side of an assignment."""
-    if operation in BINARY:
-        return f"{parts[0]} {BINARY[operation]} {parts[1]}"
-    if operation in COMPARED:
-        return f"{parts[0]} {COMPARED[operation]} {parts[1]}"
-    if operation == of.SELECT:
-        return f"{parts[0]} ? {parts[1]} : {parts[2]}"
-    if operation == of.HELD:
-        return parts[0]
-    return f"{CALLED[operation]}{'f' if precision == 'float' else ''}({parts[0]})"
 
 
 # -- the files beside it --------------------------------------------------------------------------
 
 
-def header(model: GearedModel, prefix: str, programs: dict[str, Program], precision: str) -> str:
+def header(code: Export) -> str:
     """The header file."""
+    model, prefix = code.model, code.prefix
     guard = f"{prefix.upper()}_H"
     lines = [
         f"/* Dynamics of {comment(model.name)}, coupling of its rotors: {model.coupling}.",
@@ -237,6 +195,7 @@ def header(model: GearedModel, prefix: str, programs: dict[str, Program], precis
         *(f" *   {k} {comment(name)}" for k, name in enumerate(model.joint_names)),
         " * Motors:" if model.motor_names else " * No motors.",
         *(f" *   {k} {comment(name)}" for k, name in enumerate(model.motor_names)),
+        *(f" * theta {k}: {comment(name)}" for k, name in enumerate(model.elasticity.names)),
         " *",
         " * Forces are on the joint side, in N m or N. Inputs must be finite and must not share",
         " * memory with out. A function returns 0, or 1 where out is of no use because the mass",
@@ -251,119 +210,38 @@ def header(model: GearedModel, prefix: str, programs: dict[str, Program], precis
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",
+        *(struct(code) if code.fields else ()),
     ]
-    for name, program in programs.items():
-        told = "; ".join(f"{key}: {INPUTS[key]}" for key in program.inputs)
+    for name, program in code.programs.items():
+        told = "; ".join(f"{key}: {INPUTS[key]}" for key, _ in arguments(program))
         lines += ["", f"/* {told};", f" * out: {RESULTS[name]}. */"]
-        lines.append(f"{signature(prefix, name, program, precision)};")
+        lines.append(f"{code.signature(name)};")
     lines += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
     return "\n".join(lines)
 
 
-def comment(text: str) -> str:
-    """A name that ends no comment."""
-    return re.sub(r"[^ -~]|\*/|/\*|\?\?", "_", text)
-
-
-def test(model: GearedModel, prefix: str, programs: dict[str, Program], precision: str) -> str:
-    """A program that compares the functions with reference states from the kernels."""
-    limit = literal(TOLERANCE[precision], precision)
-    zero, one = literal(0.0, precision), literal(1.0, precision)
+def struct(code: Export) -> list[str]:
+    """Lines of the struct of parameters, and of the constant that has the model's numbers."""
+    prefix = code.prefix
     lines = [
-        f'#include "{prefix}.h"',
         "",
-        "#include <math.h>",
-        "#include <stdio.h>",
-        "",
-        f"static int differs(const char *name, int count, const {precision} *got, "
-        f"const {precision} *expected)",
-        "{",
-        f"    {precision} largest = {zero}, error = {zero};",
-        "    int k;",
-        "    for (k = 0; k < count; k++) {",
-        f"        const {precision} size = {absolute('expected[k]', precision)};",
-        f"        const {precision} apart = {absolute('got[k] - expected[k]', precision)};",
-        "        if (size != size) {  /* unknown: so must the result be */",
-        f"            error = got[k] == got[k] ? {one} : error;",
-        "            continue;",
-        "        }",
-        "        largest = size > largest ? size : largest;",
-        "        error = apart > error || apart != apart ? apart : error;",
-        "    }",
-        f"    error = error / (largest > {zero} ? largest : {one});",
-        '    printf("%s: %.1e\\n", name, (double)error);',
-        f"    return !(error <= {limit});",
-        "}",
-        "",
-        "int main(void)",
-        "{",
-        "    int wrong = 0;",
+        "/* Numbers that can be changed at run time. First moments (mc) and tensors (i) are about",
+        " * the origin of the link's frame, in axes of which z is the joint's axis: those of the",
+        " * link's frame turned by",
     ]
-    for name, program in programs.items():
-        for arguments, expected in references(model, name, precision):
-            lines.append("    {")
-            for key, x in arguments.items():
-                lines.append(f"        const {precision} {key}[] = {{{row(x, precision)}}};")
-            lines.append(f"        const {precision} expected[] = {{{row(expected, precision)}}};")
-            lines.append(f"        {precision} out[{len(program.results)}];")
-            call = f"{prefix}_{name}({', '.join(program.inputs)}, out)"
-            lines.append(f"        wrong += {call} != 0;")
-            for start, count in parts_of(name, model):
-                lines.append(
-                    f'        wrong += differs("{name}", {count}, out + {start}, '
-                    f"expected + {start});"
-                )
-            lines.append("    }")
-    lines += ["    if (wrong)", '        printf("%d wrong\\n", wrong);', "    else"]
-    lines += ['        printf("all right\\n");', "    return wrong != 0;"]
-    return "\n".join([*lines, "}", ""])
-
-
-def absolute(text: str, precision: str) -> str:
-    """Magnitude of an expression."""
-    return f"fabs{'f' if precision == 'float' else ''}({text})"
-
-
-def row(x: Array, precision: str) -> str:
-    """Numbers of an array, without their shape."""
-    return ", ".join(literal(float(value), precision) for value in np.ravel(x))
-
-
-def parts_of(name: str, model: GearedModel) -> list[tuple[int, int]]:
-    """Parts of a result that have a unit of their own: first element and length."""
-    shape = FUNCTIONS[name].shape(model)
-    if name == "motor_commands":
-        return [(k * shape[1], shape[1]) for k in range(shape[0])]
-    if name.endswith("_derivatives"):
-        n = model.n
-        return [(0, n), *((n + k * n * n, n * n) for k in range(3))]
-    return [(0, int(np.prod(shape)))]
-
-
-def references(
-    model: GearedModel, name: str, precision: str
-) -> Iterator[tuple[dict[str, Array], Array]]:
-    """Inputs and results of a function at some states, by the kernels."""
-    random = np.random.default_rng(0)
-    kind = np.float32 if precision == "float" else np.float64
-    for _ in range(STATES):
-        arguments = {
-            key: (size * random.uniform(-1.0, 1.0, model.n)).astype(kind).astype(np.float64)
-            for key, size in zip(FUNCTIONS[name].inputs, (3.0, 2.0, 4.0), strict=False)
-        }
-        yield arguments, answer(model, name, arguments)
-
-
-def answer(model: GearedModel, name: str, arguments: dict[str, Array]) -> Array:
-    """Result of a public function as an array."""
-    if name == "motor_commands":
-        values = np.asarray(motor_commands(model, **arguments)._values)
-        return np.asarray(np.where(unknown(model), np.nan, values))
-    if name.endswith("_derivatives"):
-        return np.asarray(getattr(derivatives, name)(model, **arguments).rows)
-    if name == "regressor":
-        return regressor(model, *arguments.values())
-    return np.asarray(getattr(rigid, name)(model, **arguments))
+    for name, turn in zip(code.model.body_names, turns(code.model), strict=True):
+        rows = "; ".join(" ".join(f"{x:.9g}" for x in line) for line in turn)
+        lines.append(f" *   {comment(name)}: {rows}")
+    lines += [
+        " * (rows; a vector of these axes times it is one of the link's frame). Of drives and",
+        " * springs, a number that is zero in this arm is not here, and the others keep their",
+        f" * sign. {prefix}_default holds the numbers of the arm. */",
+        "typedef struct {",
+        *(f"    {code.precision} {name}; /* [{f.unit}] */" for name, f in code.fields.items()),
+        f"}} {prefix}_parameters;",
+        f"extern const {prefix}_parameters {prefix}_default;",
+    ]
+    return lines
 
 
 def cmake(prefix: str) -> str:

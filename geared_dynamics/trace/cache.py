@@ -23,7 +23,17 @@ from geared_dynamics.kernels.native import LOCK, Code, identity, object_code
 FORMAT = b"geared_dynamics object code 2\n"
 LARGEST = 2**24  # bytes of a file
 # Modules of the kernels whose functions are traced or compile, with all that they import.
-TRACED = ("inverse", "mass", "elimination", "drive", "native")
+TRACED = (
+    "inverse",
+    "mass",
+    "elimination",
+    "drive",
+    "terms",
+    "regressor",
+    "elastic",
+    "flatness",
+    "native",
+)
 _loaded: WeakValueDictionary[str, Code] = WeakValueDictionary()
 
 

@@ -8,22 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics.dynamics.drive_packing import packed_drives
 from geared_dynamics.errors import UnknownNameError, extra
 from geared_dynamics.kernels import drive_layout as at
-from geared_dynamics.kernels import friction
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.trace import elastic_derivatives as elastic
 from geared_dynamics.trace import functions
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.c_code import fixed
 from geared_dynamics.trace.functions import FUNCTIONS, Arrays
 from geared_dynamics.trace.graph import Condition, ExpressionGraph, Number
+from geared_dynamics.trace.joined import Shapes, numbers
+from geared_dynamics.trace.joined_functions import JOINED, refuse_untraceable
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import Form, forms_of
 
-# Outputs of a function by name, and the shape of each.
-Shapes = dict[str, tuple[int, ...]]
 COMMANDS = {
     "torque": at.TORQUE,
     "current": at.CURRENT,
@@ -67,8 +64,10 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
         function: Name, of ``inverse_dynamics``, ``mass_matrix``, ``bias_forces``,
             ``gravity_forces``, ``forward_dynamics``, ``friction_forces``, ``motor_commands``
             (without jerk; current and voltage where the motors' constants are given),
-            ``inverse_dynamics_derivatives``, ``forward_dynamics_derivatives``, and of elastic
-            arms ``elastic.inverse_dynamics``, ``elastic.forward_dynamics``.
+            ``inverse_dynamics_derivatives``, ``forward_dynamics_derivatives``,
+            ``motor_commands_derivatives``, ``forward_dynamics_parameter_derivatives``,
+            ``external_forces``, and of elastic arms ``elastic.inverse_dynamics``,
+            ``elastic.forward_dynamics``, ``elastic.feedforward`` and their derivatives.
 
     Raises:
         MissingPackageError: If CasADi is not installed.
@@ -76,6 +75,7 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
         ModelError: If the function has no meaning for the model.
     """
     if not isinstance(function, str) or function not in KNOWN:
+        refuse_untraceable("to_casadi: function", function)
         raise UnknownNameError("to_casadi: function", "function", function, KNOWN)
     require_model(model)
     casadi = extra("casadi", "to_casadi")
@@ -93,8 +93,9 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
         part = casadi.vertcat(casadi.SX(0, 1), *values[start : start + count])
         start += count
         if key not in unknown:
-            # CasADi lays matrices out by columns.
-            whole = part if len(shape) == 1 else casadi.reshape(part, *shape[::-1]).T
+            # CasADi has no more than two dimensions, and lays matrices out by columns.
+            rows, columns = shape[0], int(np.prod(shape[1:]))
+            whole = part if len(shape) == 1 else casadi.reshape(part, columns, rows).T
             outputs[key] = whole
     name, ends = function.replace(".", "_"), list(outputs.values())
     return casadi.Function(name, list(symbols.values()), ends, list(symbols), list(outputs))
@@ -182,35 +183,15 @@ def unknown_commands(model: GearedModel) -> tuple[str, ...]:
     return ("voltage",) if np.isnan(motors.resistance).any() else ()
 
 
-def drive_forms(model: GearedModel) -> dict[str, Form]:
-    """The packed model and its friction, of arms with and without motors."""
-    drives = packed_drives(model)
-    return forms_of(model, functions.RIGID) | {"drives": Form(drives, np.zeros(len(drives)))}
-
-
-def friction_forces(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
-    """Friction (n,) of the joints for v, q, tau."""
-    v, q, tau = inputs
-    constants = [arrays["model"], arrays["drives"]]
-    return list(tracer.run(friction.friction_forces, constants, [q, v, tau], len(v)))
-
-
-def elastic_inputs(model: GearedModel) -> dict[str, int]:
-    """Lengths of position, velocity and acceleration of both sides of the springs."""
-    sizes = {"": model.n, "theta": model.elasticity.count}
-    names = [(kind, side) for kind in "qva" for side in sizes]
-    return {"theta" if k + s == "qtheta" else k + s: sizes[s] for k, s in names}
-
-
-def elastic_inverse(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
-    """Forces on q and theta for their motion."""
-    pairs = zip(inputs[::2], inputs[1::2], strict=True)
-    return elastic.force_on_x(tracer, arrays, [[*link, *shaft] for link, shaft in pairs])
-
-
-def both_sides(*names: str) -> Callable[[GearedModel], Shapes]:
-    """A quantity of the joints and one of theta."""
-    return lambda model: dict(zip(names, ((model.n,), (model.elasticity.count,)), strict=True))
+def joined(name: str) -> CasadiFunction:
+    """Function of inputs with several lengths."""
+    found = JOINED[name]
+    return CasadiFunction(
+        found.forms,
+        lambda model: found.inputs(numbers(found.forms(model))),
+        lambda model: found.outputs(numbers(found.forms(model))),
+        found.trace,
+    )
 
 
 KNOWN: dict[str, CasadiFunction] = {
@@ -219,12 +200,6 @@ KNOWN: dict[str, CasadiFunction] = {
     "bias_forces": traced("bias_forces", of_joints("tau")),
     "gravity_forces": traced("gravity_forces", of_joints("tau")),
     "forward_dynamics": traced("forward_dynamics", of_joints("a")),
-    "friction_forces": CasadiFunction(
-        drive_forms,
-        lambda model: dict.fromkeys(("v", "q", "tau"), model.n),
-        of_joints("friction"),
-        friction_forces,
-    ),
     "motor_commands": CasadiFunction(
         lambda model: forms_of(model, functions.DRIVEN),
         lambda model: dict.fromkeys(("q", "v", "a"), model.n),
@@ -238,13 +213,5 @@ KNOWN: dict[str, CasadiFunction] = {
     "forward_dynamics_derivatives": traced(
         "forward_dynamics_derivatives", of_joints("a", "da_dq", "da_dv", "da_dtau")
     ),
-    "elastic.inverse_dynamics": CasadiFunction(
-        elastic.motion_forms, elastic_inputs, both_sides("tau", "tau_theta"), elastic_inverse
-    ),
-    "elastic.forward_dynamics": CasadiFunction(
-        elastic.forward_forms,
-        elastic.forward_inputs,
-        both_sides("a", "atheta"),
-        elastic.acceleration_of_x,
-    ),
+    **{name: joined(name) for name in JOINED},
 }

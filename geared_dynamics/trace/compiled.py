@@ -15,8 +15,6 @@ from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsWarning,
     ModelError,
-    UnknownNameError,
-    shown,
 )
 from geared_dynamics.kernels.door import admit, fault, set_record, shape_words
 from geared_dynamics.kernels.door_code import COMPILED, Record
@@ -26,7 +24,9 @@ from geared_dynamics.model.elasticity import ElasticModel
 from geared_dynamics.trace.assembly import one_state
 from geared_dynamics.trace.batches import Batch, many_states
 from geared_dynamics.trace.cache import key_of, made, there
-from geared_dynamics.trace.functions import FUNCTIONS, Function, program_of
+from geared_dynamics.trace.functions import FUNCTIONS, Function
+from geared_dynamics.trace.joined import JoinedCode, numbers
+from geared_dynamics.trace.joined_functions import JOINED, function_names, traced
 from geared_dynamics.trace.structure import Form, Structure, forms_of, structure_of
 
 USUAL = (
@@ -71,6 +71,7 @@ class CompiledModel(GearedModel):
     batches: bool
     threads: int
     batch_code: dict[str, Batch]  # type: ignore[misc] # of a class, but empty, in a plain model
+    joined_code: dict[str, JoinedCode]  # type: ignore[misc] # so is this one
 
     def __new__(cls, *fields: Any, **named: Any) -> Any:
         """Make a plain model of changed fields."""
@@ -142,10 +143,15 @@ class Layout:
         self.model = model
         self.dense = dense
         self._forms: dict[tuple[str, ...], dict[str, Form]] = {}
+        self._joined: dict[tuple[str, ...], dict[str, Form]] = {}
         self._structures: dict[tuple[str, ...], Structure] = {}
 
     def forms(self, name: str) -> dict[str, Form]:
         """Packed arrays that a function needs."""
+        if name in JOINED:
+            if (name,) not in self._joined:
+                self._joined[name,] = JOINED[name].forms(self.model)
+            return self._joined[name,]
         names = FUNCTIONS[name].forms
         if names not in self._forms:
             known = {key: form for forms in self._forms.values() for key, form in forms.items()}
@@ -156,7 +162,7 @@ class Layout:
 
     def structure(self, name: str) -> Structure:
         """Structure that a function's code is for."""
-        names = FUNCTIONS[name].forms
+        names = (name,) if name in JOINED else FUNCTIONS[name].forms
         if names not in self._structures:
             self._structures[names] = structure_of(self.forms(name), self.dense)
         return self._structures[names]
@@ -183,7 +189,7 @@ def compiled(
 
     Args:
         model: Geared model.
-        functions: Names of functions to compile, of ``trace.functions.FUNCTIONS``; by default
+        functions: Names of functions to compile, of ``trace.joined_functions.ALL``; by default
             ``USUAL``, without ``motor_commands`` where the motors cannot move every joint.
         dense: Take no number for zero: any masses, moments and tensors fit the code, which is
             slower.
@@ -268,19 +274,6 @@ def attempt(model: GearedModel, functions: Iterable[str] | None = None, **option
     return Attempt(made, "; ".join([took, *said]), True)
 
 
-def function_names(functions: Iterable[str], place: str) -> tuple[str, ...]:
-    """Check names of functions that the function ``place`` was given."""
-    try:
-        names = (functions,) if isinstance(functions, str) else tuple(functions)
-    except TypeError:
-        remedy = f"give some of {', '.join(FUNCTIONS)}"
-        raise ArrayError(f"{place}: functions", f"is {shown(functions)}", remedy) from None
-    for name in names:
-        if not isinstance(name, str) or name not in FUNCTIONS:
-            raise UnknownNameError(f"{place}: functions", "function", name, FUNCTIONS)
-    return tuple(dict.fromkeys(names))
-
-
 def find(
     name: str, structure: Structure, batches: bool, *, compile_it: bool
 ) -> CompiledFunction | None:
@@ -288,7 +281,7 @@ def find(
     keys = [key_of(name.encode(), kind, structure.digest()) for kind in (b"one", b"many")]
     codes = [there(key) for key in keys[: 1 + batches]]
     if None in codes and compile_it:
-        program = program_of(name, structure)
+        program = traced(name, structure)
         if program.operations() <= LARGEST:
             codes[0] = made(keys[0], lambda: one_state(program, ONE, fused()))
             if batches:
@@ -306,11 +299,17 @@ def attached(
     many: dict[str, Batch] = {}
     result = object.__new__(CompiledModel)
     own: dict[str, Any] = {"entries": entries, "dense": layout.dense, "batch_code": many}
-    own |= {"batches": batches, "threads": threads}
+    joined: dict[str, JoinedCode] = {}
+    own |= {"batches": batches, "threads": threads, "joined_code": joined}
     result.__dict__.update(model.__dict__ | own)
     for name, entry in entries.items():
-        function: Function = FUNCTIONS[name]
         table = entry.structure.table(layout.forms(name))
+        if name in JOINED:
+            size = JOINED[name].size(numbers(layout.forms(name)))
+            code = JoinedCode(entry.code, entry.many, table, size, threads, ONE)
+            joined[name] = code
+            continue
+        function: Function = FUNCTIONS[name]
         words = shape_words(function.shape(model), model.n)
         record = Record(COMPILED, entry.code.address(ONE), table.ctypes.data, *words)
         set_record(result, name, record, (entry.code, table))
@@ -325,7 +324,7 @@ def plain(model: GearedModel) -> GearedModel:
     if not isinstance(model, CompiledModel):
         return model
     result = object.__new__(GearedModel)
-    own = ("entries", "dense", "batches", "threads", "batch_code")
+    own = ("entries", "dense", "batches", "threads", "batch_code", "joined_code")
     result.__dict__.update({k: x for k, x in model.__dict__.items() if k not in own})
     return result
 

@@ -13,14 +13,14 @@ from geared_dynamics.dynamics.elastic.equations import forward_dynamics as elast
 from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.rigid import forward_dynamics
 from geared_dynamics.dynamics.state import State
-from geared_dynamics.errors import ArrayError, extra
+from geared_dynamics.errors import ArrayError, ModelError, extra
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace.derivatives import forward_dynamics_derivatives
 from geared_dynamics.trace.elastic_derivatives import (
     forward_dynamics_derivatives as elastic_derivatives,
 )
 
-Controls = Literal["joint_torque", "motor_torque"]
+Controls = Literal["joint_torque", "motor_torque", "motor_current", "motor_voltage"]
 
 
 class ForwardEquations(NamedTuple):
@@ -45,34 +45,115 @@ def to_crocoddyl(
     """Return an arm as a ``crocoddyl.DifferentialActionModelAbstract``.
 
     The state is (q, v), of an arm with elastic joints (q, theta, v, vtheta). The controls are
-    torques at the motors' shafts, frictionless, with the motors' torque limits as a box, or forces
-    on the joints with the URDF's effort limits. Derivatives of the motion are exact.
+    torques at the motors' shafts, their currents, voltages of motors without inductance, with the
+    motors' limits as a box, or forces on the joints with the URDF's effort limits. Friction and
+    losses are no part of it. Derivatives of the motion are exact. For motors with inductance, and
+    where their heat counts, see ``to_crocoddyl_action``.
 
     Args:
-        model: Geared model; with elastic joints it needs ``motor_torque``.
+        model: Geared model; with elastic joints its motors are the controls.
         costs: ``crocoddyl.CostModelSum`` over ``crocoddyl.StateVector(2 N)``, N the number of
             coordinates, and the controls.
-        command_type: What the controls are: ``motor_torque`` or ``joint_torque``.
+        command_type: What the controls are: ``motor_torque``, ``motor_current``,
+            ``motor_voltage`` or ``joint_torque``.
 
     Raises:
         MissingPackageError: If Crocoddyl is not installed.
-        ModelError: If the motors do not move every joint.
+        ModelError: If the motors do not move every joint, or lack constants that the controls
+            need; of ``motor_voltage`` also if one has inductance.
         ArrayError: If the costs have another state or other controls.
     """
     choice("command_type", "kind of controls", command_type, get_args(Controls))
     arm = require_model(model)
     crocoddyl = extra("crocoddyl", "to_crocoddyl")
-    made = elastic_equations(arm) if arm.elasticity.count else rigid_equations(arm, command_type)
-    if arm.elasticity.count and command_type != "motor_torque":
+    if arm.elasticity.count and command_type == "joint_torque":
         remedy = "give command_type='motor_torque'"
         raise ArrayError("command_type", "is joint_torque, and springs move the joints", remedy)
+    if command_type == "motor_voltage":
+        refuse_inductance(arm)
+    made = equations(arm, command_type)
+    if command_type in ("motor_current", "motor_voltage"):
+        made = driven(arm, made, command_type)
+    check_costs(costs, 2 * made.size, len(made.limits))
+    return model_class(crocoddyl)(made, costs)
+
+
+def equations(model: GearedModel, command_type: Controls) -> ForwardEquations:
+    """ForwardEquations of an arm, of the motors' torques but for ``joint_torque``."""
+    if model.elasticity.count:
+        return elastic_equations(model)
+    return rigid_equations(model, command_type)
+
+
+def check_costs(costs: Any, nx: int, nu: int) -> None:
+    """Refuse costs of another state or other controls."""
     for name, found, wanted in (
-        ("costs.state.nx", costs.state.nx, 2 * made.size),
-        ("costs.nu", costs.nu, len(made.limits)),
+        ("costs.state.nx", costs.state.nx, nx),
+        ("costs.nu", costs.nu, nu),
     ):
         if found != wanted:
             raise ArrayError(name, f"is {found}", f"make the costs with {wanted}")
-    return model_class(crocoddyl)(made, costs)
+
+
+def refuse_inductance(model: GearedModel) -> None:
+    """Refuse motors whose current is a state of its own."""
+    wound = model.motors.inductance > 0.0
+    if wound.any():
+        name = model.motor_names[int(np.argmax(wound))]
+        place = f"{model.drivetrain_source}, motors.{name}.inductance"
+        remedy = "call gd.to_crocoddyl_action, which has the current as a state, or set it to 0"
+        raise ModelError(place, "makes the current a state, which follows the voltage", remedy)
+
+
+def constants(model: GearedModel, *keys: str) -> list[Array]:
+    """Constants of the motors (m,); refuse those that are not given."""
+    found = []
+    for key in keys:
+        values = getattr(model.motors, key)
+        missing = np.isnan(values)
+        if missing.any():
+            name = model.motor_names[int(np.argmax(missing))]
+            place = f"{model.drivetrain_source}, motors.{name}.{key}"
+            raise ModelError(place, "is not given", "add it, or give command_type='motor_torque'")
+        found.append(values)
+    return found
+
+
+def speed_rows(model: GearedModel) -> Array:
+    """The motors' speeds by the rates of q, or of x (m, N)."""
+    if model.elasticity.count:
+        return np.asarray(model.elastic_motor_map.A.T)
+    return np.asarray(model.structure_matrix.T)
+
+
+def driven(model: GearedModel, made: ForwardEquations, command_type: Controls) -> ForwardEquations:
+    """The same arm under currents, or voltages of motors without inductance.
+
+    tau_m = k_t i, and i = (u - k_e s) / R with the motors' speeds s = A' x'.
+    """
+    if command_type == "motor_current":
+        (kt,) = constants(model, "torque_constant")
+        damping, limits = np.zeros(len(kt)), model.motors.limits[:, 1]
+    else:
+        names = ("torque_constant", "resistance", "back_emf_constant")
+        kt, resistance, ke = constants(model, *names)
+        kt = kt / resistance
+        damping, limits = kt * ke, model.motors.limits[:, 0]
+    rows = speed_rows(model)
+
+    def torque(rate: Array, u: Array) -> Array:
+        return np.asarray(kt * u - damping * (rows @ rate))
+
+    def slopes(x: Array, rate: Array, u: Array) -> tuple[Array, Array, Array]:
+        by_x, by_rate, by_torque = made.slopes(x, rate, torque(rate, u))
+        return by_x, by_rate - by_torque @ (damping[:, None] * rows), by_torque * kt
+
+    return ForwardEquations(
+        made.size, limits, lambda x, rate, u: made.acceleration(x, rate, torque(rate, u)), slopes
+    )
+
+
+# -- The arm under torques ------------------------------------------------------------------------
 
 
 def rigid_equations(model: GearedModel, command_type: Controls) -> ForwardEquations:

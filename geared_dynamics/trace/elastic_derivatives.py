@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics.arguments import common_lead
+from geared_dynamics.dynamics.arguments import by_own_code, common_lead
 from geared_dynamics.dynamics.elastic.equations import (
     forward_dynamics,
     joined,
@@ -21,13 +22,21 @@ from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import elastic, inverse
 from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.trace.functions import Arrays, Program, blocks, coordinates, jacobian
+from geared_dynamics.trace.functions import (
+    Arrays,
+    blocks,
+    coordinates,
+    jacobian,
+    mass_matrix,
+    solved,
+)
 from geared_dynamics.trace.graph import Number
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, answer
 from geared_dynamics.trace.run import Tracer
-from geared_dynamics.trace.structure import NUMBER, Form, Structure, body_form
-from geared_dynamics.trace.tape import filled, joined_inputs, played, tape
+from geared_dynamics.trace.structure import NUMBER, Form, body_form
+from geared_dynamics.trace.tape import filled
 
-MOTION = "elastic_inverse_dynamics_derivatives"
+MOTION = "elastic.inverse_dynamics_derivatives"
 
 
 class ElasticInverseDerivatives(NamedTuple):
@@ -90,6 +99,12 @@ def inverse_dynamics_derivatives(
         ArrayError: at a state where a spring has no derivative: at the end of its backlash.
     """
     require_model(model).with_springs()  # refuses an arm without springs
+    if model.joined_code:  # (q, theta) is x: the parts are the inputs one after the other
+        sides = state_inputs(model, state)
+        sides |= {"a": (a, model.n), "atheta": (atheta, model.elasticity.count)}
+        rows = by_own_code(model, MOTION, sides)
+        if rows is not None:
+            return filled(ElasticInverseDerivatives(*motion_parts(rows, model)), out)
     x, rate, change = joined(
         model, q=(state.q, state.theta), v=(state.v, state.vtheta), a=(a, atheta)
     )
@@ -123,36 +138,49 @@ def forward_dynamics_derivatives(
         ModelError: if the mass matrix is not positive definite.
         ArrayError: as ``inverse_dynamics_derivatives``.
     """
-    size, n = require_model(model).with_springs().n, model.n
-    parts = forward_dynamics(model, state, tau_m, tau=tau)
-    a = np.concatenate(parts, axis=-1)
+    size, n, m = require_model(model).with_springs().n, model.n, len(model.motor_names)
+    ends = (size, 2 * size, 2 * size + m)
+    if model.joined_code:
+        given = state_inputs(model, state)
+        given |= {"tau_m": (tau_m, m), "tau": (np.zeros(n) if tau is None else tau, n)}
+        rows = by_own_code(model, FORWARD, given)
+        if rows is not None:
+            columns = rows[..., size:].reshape(*rows.shape[:-1], size, -1)
+            parts = np.split(columns, ends, axis=-1)
+            return filled(ElasticForwardDerivatives(rows[..., :size], *parts), out)
     x, rate = joined(model, q=(state.q, state.theta), v=(state.v, state.vtheta))
+    a = np.concatenate(forward_dynamics(model, state, tau_m, tau=tau), axis=-1)
     lead = common_lead({"x": x, "a": a})
     x, rate = (np.broadcast_to(part, (*lead, size)) for part in (x, rate))
     _, by_x, by_rate, H = slopes_of(model, x, rate, a)
-    given = np.hstack([structure_matrix(model), np.eye(size)[:, :n]])
+    forced = np.hstack([structure_matrix(model), np.eye(size)[:, :n]])
     right = np.concatenate(
-        [-by_x, -by_rate, np.broadcast_to(given, (*lead, *given.shape))], axis=-1
+        [-by_x, -by_rate, np.broadcast_to(forced, (*lead, *forced.shape))], axis=-1
     )
     columns = np.linalg.solve(H, right)
-    ends = (size, 2 * size, 2 * size + len(model.motor_names))
     return filled(ElasticForwardDerivatives(a, *np.split(columns, ends, axis=-1)), out)
 
 
 def slopes_of(model: GearedModel, x: Array, rate: Array, change: Array) -> tuple[Array, ...]:
     """Force on x (..., N) and its derivatives (..., N, N) by x and its two derivatives."""
     size = model.with_springs().n
-    given = joined_inputs({"x": (x, size), "rate": (rate, size), "a": (change, size)})
-    made = model._forms.tapes.get(MOTION)
-    if made is None:
-        made = tape(model, MOTION, motion_forms(model), motion_program)
+
+    lead = common_lead({"x": x, "rate": rate, "a": change})
 
     def refuse(_place: int, where: tuple[int, ...]) -> NoReturn:
-        refuse_stop(model, given[where], where)
+        refuse_stop(model, np.broadcast_to(x, (*lead, size))[where], where)
 
-    rows = played(model.with_springs(), made, given, refuse)
-    shape = (*rows.shape[:-1], size, size)
-    count = size * size
+    inputs: dict[str, tuple[ArrayLike, int]] = {
+        "x": (x, size), "rate": (rate, size), "a": (change, size)
+    }  # fmt: skip
+    rows = answer(model, MOTION, MOTION_SLOPES, inputs, refuse)
+    return motion_parts(rows, model)
+
+
+def motion_parts(rows: Array, model: GearedModel) -> tuple[Array, ...]:
+    """Force on x and its three derivatives, of the results (..., N + 3 N N)."""
+    size = model.with_springs().n
+    count, shape = size * size, (*rows.shape[:-1], size, size)
     parts = (rows[..., size + k * count : size + (k + 1) * count] for k in range(3))
     return rows[..., :size], *(part.reshape(shape) for part in parts)
 
@@ -197,16 +225,32 @@ def forward_forms(model: GearedModel) -> dict[str, Form]:
     return motion_forms(model) | {"plan": Form(plan.copy(), np.zeros(len(plan), np.int8))}
 
 
-def motion_program(structure: Structure) -> Program:
+def trace_motion(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
     """Force on x (N,), then its derivatives (N N,) by x, its velocity, its acceleration."""
-    tracer = Tracer()
-    arrays = structure.symbols(tracer.graph)
-    size = coordinates(arrays)
-    given = tracer.graph.inputs("inputs", 3 * size)
-    force = force_on_x(tracer, arrays, [given[k * size : (k + 1) * size] for k in range(3)])
-    slopes = jacobian(tracer.graph, force, [tracer.graph.symbol(x) for x in given])
-    results = (*force, *blocks(slopes, size))
-    return Program(tracer.graph, ("inputs",), 3 * size, results, tuple(tracer.guards))
+    force = force_on_x(tracer, arrays, inputs)
+    variables = [tracer.graph.symbol(x) for part in inputs for x in part]
+    return [*force, *blocks(jacobian(tracer.graph, force, variables), len(force))]
+
+
+def trace_forward(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+    """Acceleration (N,), then its derivatives (N, 2 N + m + n) by x, rate, tau_m and tau."""
+    graph, (x, rate, tau_m, tau) = tracer.graph, inputs
+    size, n, m = len(x), len(tau), len(tau_m)
+    sides = x[:n], x[n:], rate[:n], rate[n:]
+    a = acceleration_of_x(tracer, arrays, [*sides, tau_m, tau])
+    a = [graph.held(part) for part in a]
+    force = force_on_x(tracer, arrays, [x, rate, a])
+    slopes = jacobian(graph, force, [graph.symbol(part) for part in (*x, *rate)])
+    matrix = mass_matrix(tracer, arrays, [x])
+    right = [[-line[k] for line in slopes] for k in range(2 * size)]
+    for k in range(m):
+        own = tracer.memory([0.0] * size)
+        one = tracer.memory([float(k == j) for j in range(m)])
+        tracer.call(elastic.add_motors, tracer.memory(list(arrays["shafts"])), one, own)
+        right.append(list(own.cells))
+    right += [[float(i == k) for i in range(size)] for k in range(n)]
+    columns = [solved(tracer, matrix, column) for column in right]
+    return [*a, *(part for line in zip(*columns, strict=True) for part in line)]
 
 
 def force_on_x(tracer: Tracer, arrays: Arrays, motion: list[list[Number]]) -> list[Number]:
@@ -220,6 +264,12 @@ def force_on_x(tracer: Tracer, arrays: Arrays, motion: list[list[Number]]) -> li
     return [total - spring for total, spring in zip(force, springs.cells, strict=True)]
 
 
+def trace_inverse(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+    """Forces on q and theta for q, theta, v, vtheta, a, atheta."""
+    pairs = zip(inputs[::2], inputs[1::2], strict=True)
+    return force_on_x(tracer, arrays, [[*link, *shaft] for link, shaft in pairs])
+
+
 def acceleration_of_x(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
     """Acceleration (N,) of x for q, theta, v, vtheta, tau_m, tau."""
     constants = [arrays["model"], arrays["shafts"], arrays["plan"]]
@@ -227,8 +277,70 @@ def acceleration_of_x(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]
     return list(tracer.run(elastic.elastic_forward_dynamics, constants, inputs, size))
 
 
-def forward_inputs(model: GearedModel) -> dict[str, int]:
+def lengths(arrays: Arrays) -> tuple[int, int, int]:
+    """Numbers of coordinates q and theta, and of motors."""
+    joints, shafts, motors = (arrays["shafts"][k] for k in (has.JOINTS, has.SHAFTS, has.MOTORS))
+    return int(joints), int(shafts), int(motors)  # type: ignore[arg-type]
+
+
+def motion_inputs(arrays: Arrays) -> dict[str, int]:
+    """Lengths of position, velocity and acceleration of both sides of the springs."""
+    n, shafts, _ = lengths(arrays)
+    names = (("q", "theta"), ("v", "vtheta"), ("a", "atheta"))
+    return {key: size for pair in names for key, size in zip(pair, (n, shafts), strict=True)}
+
+
+def forward_inputs(arrays: Arrays) -> dict[str, int]:
     """Lengths of the inputs of ``acceleration_of_x``, by name."""
-    still = State(*(np.zeros(k) for k in (model.n, model.n, *[model.elasticity.count] * 2)))
-    sizes = {name: width for name, (_, width) in state_inputs(model, still).items()}
-    return sizes | {"tau_m": len(model.motor_names), "tau": model.n}
+    n, shafts, motors = lengths(arrays)
+    return {"q": n, "theta": shafts, "v": n, "vtheta": shafts, "tau_m": motors, "tau": n}
+
+
+def both_sides(*names: str) -> Callable[[Arrays], Shapes]:
+    """A quantity of the joints and one of theta."""
+
+    def shapes(arrays: Arrays) -> Shapes:
+        n, shafts, _ = lengths(arrays)
+        return dict(zip(names, ((n,), (shafts,)), strict=True))
+
+    return shapes
+
+
+def of_x(*names: str) -> Callable[[Arrays], dict[str, int]]:
+    """Inputs that are quantities of x."""
+    return lambda arrays: dict.fromkeys(names, coordinates(arrays))
+
+
+def forward_slope_inputs(arrays: Arrays) -> dict[str, int]:
+    """Lengths of the inputs of ``trace_forward``."""
+    n, shafts, motors = lengths(arrays)
+    return {"x": n + shafts, "rate": n + shafts, "tau_m": motors, "tau": n}
+
+
+def motion_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_motion``."""
+    size = coordinates(arrays)
+    names = ("dtau_dx", "dtau_drate", "dtau_da")
+    return {"tau": (size,)} | dict.fromkeys(names, (size, size))
+
+
+def forward_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_forward``."""
+    n, shafts, motors = lengths(arrays)
+    size = n + shafts
+    return {"a": (size,), "slopes": (size, 2 * size + motors + n)}
+
+
+FORWARD = "elastic.forward_dynamics_derivatives"
+MOTION_SLOPES = JoinedFunction(
+    motion_forms, of_x("x", "rate", "a"), motion_shapes, trace_motion, kinks=True
+)
+FORWARD_SLOPES = JoinedFunction(
+    forward_forms, forward_slope_inputs, forward_shapes, trace_forward, kinks=True
+)
+INVERSE_DYNAMICS = JoinedFunction(
+    motion_forms, motion_inputs, both_sides("tau", "tau_theta"), trace_inverse
+)
+FORWARD_DYNAMICS = JoinedFunction(
+    forward_forms, forward_inputs, both_sides("a", "atheta"), acceleration_of_x
+)

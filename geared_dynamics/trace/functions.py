@@ -33,6 +33,8 @@ class Program:
         width: Length of each.
         results: What it gives, the rows of its result one after the other.
         guards: What must hold for the results to count.
+        parts: What the first input holds one after the other: names and lengths; empty where
+            each input is one quantity.
     """
 
     graph: ExpressionGraph
@@ -40,6 +42,7 @@ class Program:
     width: int
     results: tuple[Number, ...]
     guards: tuple[Condition, ...]
+    parts: tuple[tuple[str, int], ...] = ()
 
     def operations(self) -> int:
         """Number of operations, leaves apart."""
@@ -151,15 +154,16 @@ def forward_slopes(tracer: Tracer, arrays: Arrays, inputs: Sequence[list[Number]
     variables = [graph.symbol(x) for x in (*q, *v)]
     slopes = jacobian(graph, force, variables)
     matrix = mass_matrix(tracer, arrays, [q])
-
-    def solved(column: list[Number]) -> list[Number]:
-        x = tracer.memory(list(column))
-        tracer.call(mass.solve, n, tracer.memory(list(matrix)), x)
-        return list(x.cells)
-
-    columns = [solved([-line[k] for line in slopes]) for k in range(2 * n)]
-    columns += [solved([float(i == k) for i in range(n)]) for k in range(n)]
+    columns = [solved(tracer, matrix, [-line[k] for line in slopes]) for k in range(2 * n)]
+    columns += [solved(tracer, matrix, [float(i == k) for i in range(n)]) for k in range(n)]
     return [*a, *blocks([list(line) for line in zip(*columns, strict=True)], n)]
+
+
+def solved(tracer: Tracer, matrix: list[Number], column: list[Number]) -> list[Number]:
+    """Solution x of M x = column, M (n n,) symmetric and positive definite."""
+    x = tracer.memory(list(column))
+    tracer.call(mass.solve, len(column), tracer.memory(list(matrix)), x)
+    return list(x.cells)
 
 
 def blocks(rows: list[list[Number]], n: int) -> list[Number]:

@@ -1,7 +1,8 @@
-"""Exact derivatives of motor commands, and of the forward dynamics by the model's parameters."""
+"""Exact derivatives of motor commands by the motion."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, NoReturn
 
@@ -10,16 +11,16 @@ import numpy as np
 from geared_dynamics.actuation.motor_commands import MotorCommands, motor_commands
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import coordinates
-from geared_dynamics.dynamics.regressor import regressor
-from geared_dynamics.dynamics.rigid import forward_dynamics, mass_matrix
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import drive_layout as at
 from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import functions
-from geared_dynamics.trace.functions import Program, jacobian
+from geared_dynamics.trace.functions import Arrays, jacobian
+from geared_dynamics.trace.graph import Number
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, answer
 from geared_dynamics.trace.run import Tracer
-from geared_dynamics.trace.structure import Structure, forms_of
-from geared_dynamics.trace.tape import filled, joined_inputs, played, tape
+from geared_dynamics.trace.structure import forms_of
+from geared_dynamics.trace.tape import filled
 
 COMMANDS = "motor_commands_derivatives"
 
@@ -87,18 +88,25 @@ class MotorCommandsDerivatives:
 
 
 def motor_commands_derivatives(
-    model: GearedModel, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    model: GearedModel,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    *,
+    out: MotorCommandsDerivatives | None = None,
 ) -> MotorCommandsDerivatives:
     """Motor commands for a motion, and their exact derivatives by the motion.
 
     Friction, the gears' losses and balancers are part of them, as in ``motor_commands``; the
-    current is taken as steady. The first call for a model takes some tenths of a second.
+    current is taken as steady. The first call for a model takes some tenths of a second, unless
+    it is compiled (``compiled``).
 
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
         v: Joint velocity (..., n).
         a: Joint acceleration (..., n).
+        out: An earlier result of the same model and shape, which is filled and returned.
 
     Raises:
         ModelError: as ``motor_commands``.
@@ -107,32 +115,68 @@ def motor_commands_derivatives(
     """
     commands = motor_commands(model, q, v, a)
     n, m = coordinates(model), len(model.motor_names)
-    given = joined_inputs({"q": (q, n), "v": (v, n), "a": (a, n)})
-    made = model._forms.tapes.get(COMMANDS)
-    if made is None:
-        forms = forms_of(model, functions.DRIVEN)
-        made = tape(model, COMMANDS, forms, lambda structure: commands_program(structure, n))
 
     def refuse(place: int, state: tuple[int, ...]) -> NoReturn:
         refuse_kink(model, place, state)
 
-    rows = played(model, made, given, refuse)
+    inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
+    rows = answer(model, COMMANDS, COMMAND_SLOPES, inputs, refuse)
     slopes = rows[..., m:].reshape(*rows.shape[:-1], m, 3, n)
-    return MotorCommandsDerivatives(commands, *(slopes[..., k, :] for k in range(3)))
+    parts = tuple(slopes[..., k, :] for k in range(3))
+    if out is None:
+        return MotorCommandsDerivatives(commands, *parts)
+    if type(out) is not MotorCommandsDerivatives:
+        remedy = "give what an earlier call returned, a MotorCommandsDerivatives"
+        raise ArrayError("out", f"is a {type(out).__name__}", remedy)
+    if out.commands.model is not model:
+        raise ArrayError("out", "is of another model", "give a result of this model")
+    given = CommandArrays(out.commands._values, out.dtorque_dq, out.dtorque_dv, out.dtorque_da)
+    filled(CommandArrays(commands._values, *parts), given)
+    return out
 
 
-def commands_program(structure: Structure, n: int) -> Program:
+class CommandArrays(NamedTuple):
+    """The arrays of ``MotorCommandsDerivatives``."""
+
+    commands: Array
+    dtorque_dq: Array
+    dtorque_dv: Array
+    dtorque_da: Array
+
+
+def trace_slopes(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
     """Torques (m,), then of each motor its derivatives by q, v and a (m, 3, n)."""
-    tracer = Tracer()
-    given = tracer.graph.inputs("inputs", 3 * n)
-    arrays = structure.symbols(tracer.graph)
-    rows = functions.motor_commands(tracer, arrays, [given[k * n : (k + 1) * n] for k in range(3)])
-    m = len(rows) // at.RESULT_ROWS
+    rows = functions.motor_commands(tracer, arrays, inputs)
+    m = motor_count(arrays)
     torque = rows[at.TORQUE * m : (at.TORQUE + 1) * m]
-    variables = [tracer.graph.symbol(x) for x in given]
+    variables = [tracer.graph.symbol(x) for part in inputs for x in part]
     slopes = jacobian(tracer.graph, torque, variables)
-    results = [*torque, *(x for line in slopes for x in line)]
-    return Program(tracer.graph, ("inputs",), 3 * n, tuple(results), tuple(tracer.guards))
+    return [*torque, *(x for line in slopes for x in line)]
+
+
+def motor_count(arrays: Arrays) -> int:
+    """Number of motors of packed drives."""
+    return int(arrays["drives"][at.COUNT])  # type: ignore[arg-type]
+
+
+def of_joints(*names: str) -> Callable[[Arrays], dict[str, int]]:
+    """Inputs that are quantities of the joints."""
+    return lambda arrays: dict.fromkeys(names, functions.coordinates(arrays))
+
+
+def slope_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_slopes``."""
+    n, m = functions.coordinates(arrays), motor_count(arrays)
+    return {"torque": (m,), "slopes": (m, 3, n)}
+
+
+COMMAND_SLOPES = JoinedFunction(
+    lambda model: forms_of(model, functions.DRIVEN),
+    of_joints("q", "v", "a"),
+    slope_shapes,
+    trace_slopes,
+    kinks=True,
+)
 
 
 def refuse_kink(model: GearedModel, place: int, state: tuple[int, ...]) -> NoReturn:
@@ -149,51 +193,3 @@ def refuse_kink(model: GearedModel, place: int, state: tuple[int, ...]) -> NoRet
     finding += "changes its sign there"
     remedy = "move off that state; friction with smoothing, the same in both directions, is smooth"
     raise ArrayError(f"{name}{where}", finding, remedy)
-
-
-# -- The forward dynamics by the parameters -------------------------------------------------------
-
-
-class ParameterDerivatives(NamedTuple):
-    """Joint acceleration and its derivative by the parameters.
-
-    Attributes:
-        a: Joint acceleration (..., n).
-        da_dpi: Its derivative (..., n, p), columns as in ``parameter_names``.
-    """
-
-    a: Array
-    da_dpi: Array
-
-
-def forward_dynamics_parameter_derivatives(
-    model: GearedModel,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    *,
-    out: ParameterDerivatives | None = None,
-) -> ParameterDerivatives:
-    r"""Joint acceleration under a force, and its exact derivative by the parameters.
-
-    With the regressor Y, tau = Y(q, v, a) pi = ID(q, v, a), so that at the acceleration a
-
-        da/dpi = -M^{-1} Y(q, v, a).
-
-    The inverse dynamics is linear in pi: its derivative by them is ``regressor`` itself. For an
-    arm with elastic joints give ``model.with_springs()``, x and the force on x.
-
-    Args:
-        model: Geared model.
-        q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
-        tau: Generalised joint force (..., n) [N m or N], joint side.
-        out: An earlier result of the same shape, which is filled and returned.
-
-    Raises:
-        ModelError: if the mass matrix is not positive definite.
-    """
-    a = forward_dynamics(model, q, v, tau)
-    Y = regressor(model, q, v, a)
-    slopes = np.asarray(-np.linalg.solve(mass_matrix(model, q), Y), np.float64)
-    return filled(ParameterDerivatives(a, slopes), out)

@@ -136,7 +136,12 @@ def forms_of(model: GearedModel, names: tuple[str, ...]) -> dict[str, Form]:
 
 def body_form(model: GearedModel) -> Form:
     """Packed model without noise and with what lies on the joints' axes moved; its places."""
-    form = on_axes_moved(without_noise(packed(model)))
+    return bodies_of(packed(model))
+
+
+def bodies_of(packed_model: Array) -> Form:
+    """The same of a model that is packed already."""
+    form = on_axes_moved(without_noise(packed_model))
     places = np.zeros(len(form), np.int8)
     places[at.GRAVITY : at.GRAVITY + 3] = NUMBER
     for b in body_starts(form):

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SLOW = {  # more than 3 s of a processor
+    "crocoddyl_voltages", "energy_optimal_motion", "optimal_motion",
     "driven_arm_volts", "elastic_observer", "identify_tx40", "line_on_a_plane",
     "payload_and_locked_joints", "planetary_arm", "stiffness_of_a_kr300", "torque_of_a_kr300",
 }  # fmt: skip
@@ -43,8 +44,10 @@ def run(arguments: list[str], folder: Path) -> str:
     ids=lambda path: path.stem,
 )
 def test_example_runs(example: Path, tmp_path: Path) -> None:
-    if "import casadi" in example.read_text("utf-8"):
-        pytest.importorskip("casadi")
+    text = example.read_text("utf-8")
+    for package in ("casadi", "crocoddyl"):
+        if f"import {package}" in text or (package == "casadi" and "optimal_motion" in text):
+            pytest.importorskip(package)
     printed = run([str(example), str(tmp_path / "figures")], tmp_path)
     assert printed.strip(), "an example ends in a printed result"
     strays = {path.name for path in tmp_path.iterdir()} - {"figures"}

@@ -46,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--float", action="store_true", help="with --c: single precision instead of double"
     )
     parser.add_argument(
+        "--struct",
+        action="store_true",
+        help="with --c: masses, gravity and constants in a struct that can be changed at run time",
+    )
+    parser.add_argument(
         "--timestep",
         type=step,
         default=TIMESTEP,
@@ -85,7 +90,8 @@ def run_c(args: argparse.Namespace) -> int:
     precision = "float" if args.float else "double"
     targets = [args.output / name for name in c_names(model)]
     replaced = refuse_foreign(*targets, force=args.force)
-    files = export_c(model, args.output, args.functions, precision=precision)
+    kind = "struct" if args.struct else "constants"
+    files = export_c(model, args.output, args.functions, precision=precision, parameters=kind)
     if args.json:
         print_document("export", {"robot": robot_part(model), "files": files})
         return 0

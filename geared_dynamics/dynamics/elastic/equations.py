@@ -15,6 +15,7 @@ from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.dynamics import rigid
 from geared_dynamics.dynamics.arguments import (
     as_input,
+    by_own_code,
     call,
     common_lead,
     convert_and_call,
@@ -244,6 +245,13 @@ def inverse_dynamics(
         tau (..., n) and tau_theta (..., n_e) [N m or N], joint side, without friction.
     """
     arm, (q, v, theta, vtheta, _) = model.with_springs(), state
+    if model.joined_code and f_ext is None:
+        inputs = state_inputs(model, state)
+        inputs |= {"a": (a, model.n), "atheta": (atheta, model.elasticity.count)}
+        found = by_own_code(model, "elastic.inverse_dynamics", inputs)
+        if found is not None:
+            result = deliver(found, out, {name: part for name, (part, _) in inputs.items()})
+            return result[..., : model.n], result[..., model.n :]
     x, rate, change = joined(model, q=(q, theta), v=(v, vtheta), a=(a, atheta))
     inputs = {"q": (x, arm.n), "v": (rate, arm.n), "a": (change, arm.n)}
     force = call("inverse_dynamics", arm, inputs, (arm.n,))
@@ -295,9 +303,16 @@ def forward_dynamics(
     n, shafts, motors = model.n, model.elasticity.count, len(model.motor_names)
     q, v, theta, vtheta, _ = state
     if f_ext is not None:
-        given = np.zeros(n) if tau is None else as_input("tau", tau, n)
-        tau = with_wrenches(model, q, v, given, f_ext, None)
+        given_tau = np.zeros(n) if tau is None else as_input("tau", tau, n)
+        tau = with_wrenches(model, q, v, given_tau, f_ext, None)
     arm = model.with_springs()
+    if model.joined_code and q.ndim > 1:  # of one state the kernel is faster
+        given = state_inputs(model, state)
+        given |= {"tau_m": (tau_m, motors), "tau": (np.zeros(n) if tau is None else tau, n)}
+        found = by_own_code(model, "elastic.forward_dynamics", given)
+        if found is not None:
+            found = deliver(found, out, {name: part for name, (part, _) in given.items()})
+            return found[..., :n], found[..., n:]
     plan = elimination_plan(arm)
     springs = packed_springs(model)
     try:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, readonly
 from geared_dynamics.checks import choice
-from geared_dynamics.dynamics.arguments import as_input, refuse
+from geared_dynamics.dynamics.arguments import as_input, by_own_code, refuse
 from geared_dynamics.dynamics.elastic.equations import (
     coriolis_matrix,
     mass_matrix,
@@ -100,10 +100,9 @@ def refuse_circle(model: GearedModel, heard: NDArray[np.bool_], found: dict[int,
             break
         waiting = needed
     names = [model.joint_names[j] for j in model.elasticity.joint[waiting]]
+    finding = f"the motor of {names[0]} accelerates its own link"
     if len(names) > 1:
         finding = f"motors accelerate each other's links ({', '.join(names)})"
-    else:
-        finding = f"the motor of {names[0]} accelerates its own link"
     finding += ", so that S is not strictly triangular"
     remedy = "use method='expanded', or mount each motor before its joint"
     raise ModelError(f"{model.drivetrain_source}, wheels", finding, remedy)
@@ -206,9 +205,8 @@ def make_plan(model: GearedModel, method: Method, order: int | None) -> Feedforw
     rounds = order or 1
     if method == "exact":
         rounds = 1 + max(depths(model))
-    plan = pack_plan(model, rounds)
-    drives = drives_behind_springs(model, arm)
-    return FeedforwardPlan(2 * rounds + 3, packed(arm), plan, readonly(drives))
+    drives = readonly(drives_behind_springs(model, arm))
+    return FeedforwardPlan(2 * rounds + 3, packed(arm), pack_plan(model, rounds), drives)
 
 
 def refuse_order(method: Method, order: int | None) -> None:
@@ -216,8 +214,7 @@ def refuse_order(method: Method, order: int | None) -> None:
     if order is None:
         return
     if method != "expanded":
-        finding, remedy = f"has no meaning for method {method!r}", "leave it out"
-        raise ArrayError("order", finding, remedy)
+        raise ArrayError("order", f"has no meaning for method {method!r}", "leave it out")
     if isinstance(order, bool) or not isinstance(order, (int, np.integer)):
         raise ArrayError("order", f"is {shown(order)}", "give a whole number from 1 on")
     if not 1 <= order <= MOST_ROUNDS:
@@ -332,6 +329,11 @@ def feedforward(
     drives = plan.drives if friction else FRICTIONLESS
     count = int(plan.plan[at.SHAFTS])
     width = at.MOTION_ROWS * count + len(model.motor_names)
+    if model.joined_code and (method, order, friction) == ("reduced", None, False):
+        path, size = enough(model, derivatives, plan, method, plan.rows), plan.rows * model.n
+        given = {"derivatives": (path.reshape(*path.shape[:-2], size), size)}
+        if (found := by_own_code(model, "elastic.feedforward", given)) is not None:
+            return Feedforward(found, count)
     try:
         flat = np.empty(width)
         if derivatives.dtype is FLOAT and derivatives.shape == (plan.rows, model.n):  # type: ignore[union-attr]

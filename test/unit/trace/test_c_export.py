@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shutil
 import subprocess
@@ -10,10 +11,12 @@ from pathlib import Path
 import pytest
 
 import geared_dynamics as gd
+from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.apps.cli.main import main
-from geared_dynamics.errors import ModelError, UnknownNameError
+from geared_dynamics.arrays import readonly
+from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.trace.c_code import export_c
-from geared_dynamics.trace.functions import FUNCTIONS
+from geared_dynamics.trace.joined_functions import ALL
 from traced_arms import any_arm
 
 URDF = Path(__file__).parents[3] / "urdf"
@@ -31,7 +34,13 @@ def load(name: str) -> gd.GearedModel:
 
 def names_for(model: gd.GearedModel) -> list[str]:
     """All functions that a model has."""
-    return [name for name in FUNCTIONS if name != "motor_commands" or model.motor_names]
+    of_motors = [] if model.motor_names else [name for name in ALL if name.startswith("motor")]
+    springs = model.elasticity.count > 0
+    return [
+        name
+        for name in ALL
+        if name not in of_motors and (springs or not name.startswith("elastic."))
+    ]
 
 
 def built(files: tuple[Path, ...], *more: str) -> subprocess.CompletedProcess[str]:
@@ -70,6 +79,75 @@ def check(name: str, precision: str, folder: Path) -> None:
     largest = max(float(line.split(": ")[1]) for line in lines[:-1])
     assert largest <= (1e-13 if precision == "double" else 1e-4)
     assert {line.split(": ")[0] for line in lines[:-1]} == set(names_for(model))
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_elastic_arms_in_c(precision: str, tmp_path: Path) -> None:
+    model = elastic_elbow()
+    files = export_c(model, tmp_path, names_for(model), precision=precision)
+    done = built(files)
+    assert done.stdout.splitlines()[-1] == "all right", done.stdout
+    found = {line.split(": ")[0] for line in done.stdout.splitlines()[:-1]}
+    assert found == set(names_for(model))
+    assert "theta 2: " in files[0].read_text()
+
+
+# -- parameters in a struct -----------------------------------------------------------------------
+
+
+def in_struct(model: gd.GearedModel) -> list[str]:
+    """Functions whose parameters can be a struct."""
+    return [name for name in names_for(model) if "feedforward" not in name]
+
+
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("name", ["brisk6", "elbow", "springs", "odd"])
+def test_parameters_in_a_struct_give_the_same(name: str, precision: str, tmp_path: Path) -> None:
+    model = {"springs": elastic_elbow, "odd": lambda: any_arm(3)}.get(name, lambda: load(name))()
+    files = export_c(model, tmp_path, in_struct(model), precision=precision, parameters="struct")
+    done = built(files)
+    assert done.returncode == 0, done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[-1] == "all right"
+    largest = max(float(line.split(": ")[1]) for line in lines[:-1])
+    assert largest <= (1e-12 if precision == "double" else 1e-4)
+
+
+@needs_compiler
+def test_a_struct_of_other_numbers_is_the_other_arm(tmp_path: Path) -> None:
+    """The source of an arm, with the numbers of that arm under a load, friction and gravity."""
+    model = load("elbow")
+    loaded = model.with_payload(2.5, (0.1, 0.02, 0.3), [[0.03, 0, 0], [0, 0.05, 0], [0, 0, 0.04]])
+    other = dataclasses.replace(loaded, gravity=readonly([0.5, -1.0, -9.0]))
+    names = ["inverse_dynamics", "forward_dynamics", "motor_commands", "regressor"]
+    bare = export_c(model, tmp_path / "bare", names, parameters="struct")
+    full = export_c(other, tmp_path / "full", names, parameters="struct")
+
+    def split(path: Path) -> tuple[str, str]:
+        head, numbers, code = re.split(
+            r"(const elbow_parameters elbow_default = .*?};\n)", path.read_text(), flags=re.DOTALL
+        )
+        return head + code, numbers
+
+    source, numbers = split(bare[1])
+    other_source, other_numbers = split(full[1])
+    assert numbers != other_numbers
+    assert built(bare).returncode == 0
+    full[1].write_text(source + other_numbers)
+    assert built(full).returncode == 0
+    full[1].write_text(source + numbers)
+    assert built(full).returncode == 1
+    assert other_source  # of its own: zeros of the bodies are not in the code
+    assert "elbow_parameters *parameters" in bare[0].read_text()
+
+
+def test_what_a_struct_cannot_hold_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArrayError, match=r"elastic\.feedforward: works with numbers.*constants"):
+        export_c(elastic_elbow(), tmp_path, ["elastic.feedforward"], parameters="struct")
+    with pytest.raises(UnknownNameError, match="kind of parameters"):
+        export_c(load("elbow"), tmp_path, parameters="table")
 
 
 @needs_compiler
@@ -162,6 +240,8 @@ def test_the_command_writes_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="export_c: functions: there is no function"):
+        export_c(load("elbow"), tmp_path, ["coriolis_matrices"])
+    with pytest.raises(ArrayError, match=r"'observer_update' cannot be.*keeps memory"):
         export_c(load("elbow"), tmp_path, ["observer_update"])
     with pytest.raises(UnknownNameError, match="double, float"):
         export_c(load("elbow"), tmp_path, precision="half")

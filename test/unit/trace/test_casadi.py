@@ -12,6 +12,7 @@ import pytest
 import geared_dynamics as gd
 from driven_arms import driven_arm
 from elastic_arms import elastic_arm, state
+from flat_arms import flat_arm
 from geared_dynamics.errors import MissingPackageError, ModelError, UnknownNameError
 from random_robots import random_robot, random_state
 from traced_arms import any_arm, difference
@@ -30,8 +31,8 @@ def test_missing_casadi_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_and_impossible_functions_are_refused() -> None:
     pytest.importorskip("casadi")
     model = random_robot(1, joints=2, wheels=1).load()
-    with pytest.raises(UnknownNameError, match="there is no function 'observer'"):
-        gd.to_casadi(model, "observer")
+    with pytest.raises(UnknownNameError, match="there is no function 'inverse'"):
+        gd.to_casadi(model, "inverse")
     with pytest.raises(UnknownNameError, match="there is no function 7"):
         gd.to_casadi(model, 7)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="motors"):
@@ -205,3 +206,28 @@ def test_commands_without_constants_are_left_out() -> None:
         expected = whole.call({"q": [0.1, 0.2], "v": [1, 2]})
         for name in function.name_out():
             assert np.array_equal(found[name].full(), expected[name].full())
+
+
+def test_casadis_derivatives_are_ours() -> None:
+    """Of motor commands and of the elastic feedforward, by CasADi's own differentiation."""
+    casadi = pytest.importorskip("casadi")
+    arm, motion = driven_arm(2, joints=3), random_state(3, 2)
+    commands = gd.to_casadi(arm, "motor_commands")
+    symbols = [casadi.SX.sym(name, 3) for name in "qva"]
+    torque = commands(*symbols)[0]
+    slopes = casadi.Function("slopes", symbols, [casadi.jacobian(torque, x) for x in symbols])
+    ours = gd.motor_commands_derivatives(arm, *motion)
+    expected = (ours.dtorque_dq, ours.dtorque_dv, ours.dtorque_da)
+    for got, wanted in zip(slopes(*motion), expected, strict=True):
+        assert difference(got.full(), wanted) <= EXACT
+    direct = gd.to_casadi(arm, "motor_commands_derivatives")(*motion)[1].full()
+    assert difference(direct.reshape(3, 3, 3), np.stack(expected, axis=1)) <= EXACT
+
+    springs = flat_arm(1, 3)
+    path = np.random.default_rng(1).normal(size=(5, 3))
+    function = gd.to_casadi(springs, "elastic.feedforward")
+    symbol = casadi.SX.sym("path", 15)
+    by_path = casadi.jacobian(function(symbol)[3], symbol)
+    found = casadi.Function("slopes", [symbol], [by_path])(path.ravel()).full()
+    flat = gd.elastic.feedforward_derivatives(springs, path)
+    assert difference(found.reshape(-1, 5, 3), flat.dtau_m) <= EXACT

@@ -320,3 +320,60 @@ def test_parameters_of_elastic_arms_and_batches() -> None:
     again = gd.forward_dynamics_parameter_derivatives(arm, now.x, now.rate, 2.0 * force, out=found)
     assert again is found
     assert difference(found.da_dpi, many.da_dpi[1]) <= 1e-12
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_commands_by_parameters_are_those_of_changed_models(seed: int) -> None:
+    model = driven_arm(seed, joints=2 + seed)
+    if seed == 1:
+        model = driven_arm(seed, joints=model.n, balancers=balancers(model))
+    motion = random_state(model.n, seed)
+    found = gd.motor_commands_parameter_derivatives(model, *motion)
+    assert difference(found.torque, gd.motor_commands(model, *motion).torque) <= EXACT
+    columns = columns_of(model)
+    largest = np.abs(found.dtorque_dpi).max()
+
+    def slope(change: Any, size: float) -> np.ndarray:
+        up, down = (gd.motor_commands(change(s * size), *motion).torque for s in (1.0, -1.0))
+        return np.asarray((up - down) / (2.0 * size))
+
+    for body, first in enumerate(columns.bodies):
+        for k in range(10):
+            expected = slope(lambda step, b=body, k=k: moved_body(model, b, k, step), 1e-5)
+            assert np.abs(found.dtorque_dpi[:, first + k] - expected).max() <= 1e-6 * largest
+    for wheel, column in enumerate(columns.wheels):
+        expected = slope(lambda step, w=wheel: moved_wheel(model, w, step), 1e-9)
+        assert np.abs(found.dtorque_dpi[:, column] - expected).max() <= 1e-5 * largest
+    fast = gd.compiled(model, ["motor_commands_parameter_derivatives"], batches=True)
+    many = [np.tile(x, (10, 1)) for x in motion]
+    for got in (
+        gd.motor_commands_parameter_derivatives(fast, *motion).dtorque_dpi,
+        gd.motor_commands_parameter_derivatives(fast, *many).dtorque_dpi[7],
+        gd.motor_commands_parameter_derivatives(fast, *many, out=None).dtorque_dpi[0],
+    ):
+        assert difference(got, found.dtorque_dpi) <= 1e-12
+
+
+ONE_JOINT = (
+    '<robot name="one"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+    '<origin xyz="0 0 0"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    '</inertial></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/>'
+    '<axis xyz="0 0 1"/></joint></robot>'
+)
+
+
+def test_commands_by_parameters_are_refused_where_a_loss_begins() -> None:
+    """Balanced: a first moment either way makes the gear lose something."""
+    drives = {
+        "version": 1,
+        "wheels": {
+            "r": {"carrier": "a", "axis": [0, 0, 1], "mass": 0.1, "inertia": {"axial": 1e-4}}
+        },
+        "spins": [{"wheel": "r", "joint": "j", "ratio": 20.0}],
+        "motors": {"m": {"wheel": "r", "efficiency": {"driving": 0.8, "backdriving": 0.7}}},
+    }
+    model = gd.load_model(ONE_JOINT, drives, gravity=(0.0, -9.81, 0.0))
+    found = gd.motor_commands_parameter_derivatives(model, [0.3], [1.0], [0.5])
+    assert np.isfinite(found.dtorque_dpi).all()
+    with pytest.raises(ArrayError, match=r"'m' has no derivative by the parameters"):
+        gd.motor_commands_parameter_derivatives(model, [0.3], [1.0], [0.0])
