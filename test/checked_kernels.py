@@ -72,7 +72,13 @@ class Span:
 
 
 class Memory(ModuleType):
-    """Stands for ``kernels.memory``."""
+    """Stands for ``kernels.memory``; all room is allocated, so that its end is known."""
+
+    DESK = 0
+
+    @staticmethod
+    def desk() -> None:
+        """No room on the stack."""
 
     @staticmethod
     def row(array: Any, k: int) -> Span:
@@ -109,6 +115,13 @@ class Memory(ModuleType):
     def type_of(array: Any) -> int:
         """Identity of the type."""
         return id(type(array))
+
+
+class Fused(ModuleType):
+    """Stands for ``kernels.fused``, of a processor that has no such instruction."""
+
+    FUSED = False
+    fma = None
 
 
 class Uncompiled(ModuleType):
@@ -151,13 +164,14 @@ class Interpreted(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """The memory and numba are made here."""
         last = spec.name.rpartition(".")[2]
-        kinds = {"memory": Memory, "numba_here": Uncompiled, "numbers_here": Numbers}
+        kinds = {"memory": Memory, "fused": Fused, "numba_here": Uncompiled}
+        kinds["numbers_here"] = Numbers
         return kinds[last](spec.name) if last in kinds else None
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the source with what is made here in place of what is compiled."""
         last = module.__name__.rpartition(".")[2]
-        if module.__name__ == NAME or isinstance(module, (Memory, Uncompiled, Numbers)):
+        if module.__name__ == NAME or isinstance(module, (Memory, Fused, Uncompiled, Numbers)):
             return
         path = FOLDER / f"{last}.py"
         text = path.read_text("utf-8").replace("geared_dynamics.kernels", NAME)

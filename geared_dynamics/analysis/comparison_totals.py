@@ -171,42 +171,50 @@ def totals_of(
         ranges: Ranges of the bins, limits of position and torque.
     """
     k, n = q.shape
-    residuals = np.stack([measured - tau for tau in prediction.models])
+    # Joint by joint: NumPy is many times faster along the samples than along a few joints.
+    torque, speed = np.ascontiguousarray(measured.T), np.ascontiguousarray(v.T)
+    residuals = np.stack([torque - tau.T for tau in prediction.models])
     best = residuals[-1]
-    clues = np.stack([best, v, np.sign(v), np.ones((k, n)), a], axis=-1)
+    clues = np.stack([best, speed, np.sign(speed), np.ones((n, k)), a.T], axis=1)
     low, high = ranges.limits
     return no_totals(n, 0)._replace(
         samples=k,
-        measured=squares(measured),
-        measured_sum=measured.sum(axis=0),
-        measured_peak=peak(measured),
-        residual=squares(residuals, 1),
-        residual_peak=peak(residuals, 1),
+        measured=squares(torque.T),
+        measured_sum=torque.sum(axis=-1),
+        measured_peak=peak(torque.T),
+        residual=squares(np.swapaxes(residuals, -2, -1)),
+        residual_peak=peak(np.swapaxes(residuals, -2, -1)),
         terms=np.stack([squares(term) for term in prediction.terms]),
-        clues=np.stack([clues[:, j].T @ clues[:, j] for j in range(n)]),
-        by_position=binned(q, best, ranges.position),
-        by_velocity=binned(v, best, ranges.velocity),
+        clues=clues @ np.swapaxes(clues, -2, -1),
+        by_position=binned(q.T, best, ranges.position),
+        by_velocity=binned(speed, best, ranges.velocity),
         saturated=(np.abs(raw) >= ranges.effort).sum(axis=0).astype(float),
         outside=((q < low) | (q > high)).sum(axis=0).astype(float),
     )
 
 
-def squares(values: Array, axis: int = 0) -> Array:
-    """Sum of squares along an axis."""
-    return np.asarray(np.square(values).sum(axis=axis))
+def squares(values: Array) -> Array:
+    """Sum of squares of samples (..., k, n)."""
+    rows = by_joint(values)
+    return np.asarray(np.einsum("...k,...k->...", rows, rows))
 
 
-def peak(values: Array, axis: int = 0) -> Array:
-    """Largest magnitude along an axis; 0 of none."""
-    return np.asarray(np.abs(values).max(axis=axis, initial=0.0))
+def peak(values: Array) -> Array:
+    """Largest magnitude of samples (..., k, n); 0 of none."""
+    rows = by_joint(values)
+    return np.asarray(np.maximum(rows.max(axis=-1, initial=0.0), -rows.min(axis=-1, initial=0.0)))
+
+
+def by_joint(values: Array) -> Array:
+    """Samples (..., k, n) as (..., n, k), those of a joint side by side in memory."""
+    return np.ascontiguousarray(np.swapaxes(values, -2, -1))
 
 
 def binned(x: Array, r: Array, range_: Array) -> Array:
-    """Count, sum and sum of squares of r (k, n) by bins of x (3, n, BINS)."""
-    low, high = range_
-    index = np.clip((x - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
-    result = np.zeros((3, x.shape[1], BINS))
-    for j in range(x.shape[1]):
-        for i, weight in enumerate((None, r[:, j], r[:, j] ** 2)):
-            result[i, j] = np.bincount(index[:, j], weight, BINS)
+    """Count, sum and sum of squares of r (n, k) by bins of x (3, n, BINS)."""
+    result = np.zeros((3, len(x), BINS))
+    for j, (low, high) in enumerate(range_.T):
+        index = np.clip((x[j] - low) / (high - low) * BINS, 0, BINS - 1).astype(np.int64)
+        for i, weight in enumerate((None, r[j], r[j] ** 2)):
+            result[i, j] = np.bincount(index, weight, BINS)
     return result

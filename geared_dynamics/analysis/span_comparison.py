@@ -149,7 +149,7 @@ def motor_totals(plan: ComparisonTask, part: JointMotion) -> tuple[Array, Array,
     voltage = commands.voltage if known and not np.isnan(electrics.resistance).any() else unknown
     values = np.stack([commands.torque, current, voltage])
     beyond = (commands.binding != 0).sum(axis=0).astype(float)
-    return squares(values, 1), peak(values, 1), beyond
+    return squares(values), peak(values), beyond
 
 
 def extremes_of(stamps: list[IntArray], values: Array, buckets: int) -> tuple[IntArray, Array]:

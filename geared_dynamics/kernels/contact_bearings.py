@@ -7,6 +7,7 @@ from geared_dynamics.kernels import inverse, kinematics, layout
 from geared_dynamics.kernels.contact_rows import contact_at, frame_origin
 from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Pointer
+from geared_dynamics.kernels.memory import shift
 from geared_dynamics.kernels.vector import (
     accumulate,
     add,
@@ -15,6 +16,7 @@ from geared_dynamics.kernels.vector import (
     load,
     store,
     subtract,
+    swing,
     times,
     transposed_times,
 )
@@ -60,15 +62,17 @@ def bearings(
     """Impulse (6) from parent to child at each joint's origin, child's axes.
 
     Jump of the momentum of all beyond the joint, less what the contacts give it there.
-    ``work`` holds 6 numbers per body, ``spare`` n.
+    ``work`` holds 6 numbers per body and 9 more, ``spare`` n.
     """
     bodies = int(model[layout.BODIES])
     still = (0.0, 0.0, 0.0)
+    swings = shift(work, 6 * bodies)
     for i in range(bodies):
         b, w = body_at(i), i * kinematics.SIZE
         alpha = transposed_times(jump, w + kinematics.ROT, load(jump, w + kinematics.ALPHA))
         acc = transposed_times(jump, w + kinematics.ROT, load(jump, w + kinematics.ACC))
-        force, moment = inverse.body_force(model, b, still, alpha, acc, zero, dv, spare)
+        swing(still, alpha, swings)
+        force, moment = inverse.body_force(model, b, still, alpha, acc, zero, dv, swings, spare)
         store(work, 6 * i, times(jump, w + kinematics.ROT, force))
         store(work, 6 * i + 3, times(jump, w + kinematics.ROT, moment))
     for k in range(int(contacts[at.CONTACTS])):

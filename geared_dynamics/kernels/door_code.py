@@ -227,21 +227,21 @@ class Assembly:
         self.go_on_if([self.equal(self.read(array, KIND), self.known.array_type)], "result")
         count = self.do(f"trunc i64 {self.field('dimensions')} to i32")
         self.go_on_if(self.plain(array, PLAIN | WRITEABLE, count), "ranked")
-        shape, two = self.read(array, SHAPE, "ptr"), self.equal(self.field("dimensions"), 2)
-        last = self.read(shape, self.do(f"select i1 {two}, i64 {WORD}, i64 0"))
-        rows = self.field("rows")
-        columns = self.do(f"select i1 {two}, i64 {self.field('columns')}, i64 {rows}")
-        truths = [self.equal(self.read(shape, 0), rows), self.equal(last, columns)]
-        begin = self.read(array, DATA)
+        # Apart: an input of L bytes ends before a result of S bytes begins, or begins after its
+        # end; as whole numbers without a sign, start - (result - L + 1) >= S + L - 1.
         length, size = (self.do(f"shl i64 {self.field(key)}, 3") for key in ("width", "size"))
-        end = self.do(f"add i64 {begin}, {size}")
-        for start in starts:
-            # Apart: the input ends before the result begins, or begins after its end.
-            first = self.do(f"ptrtoint ptr {start} to i64")
-            before = self.do(f"icmp ule i64 {self.do(f'add i64 {first}, {length}')}, {begin}")
-            after = self.do(f"icmp uge i64 {first}, {end}")
-            truths.append(self.do(f"or i1 {before}, {after}"))
-        self.go_on_if(truths, "apart")
+        short = self.do(f"sub i64 {length}, 1")
+        first = self.do(f"sub i64 {self.read(array, DATA)}, {short}")
+        room = self.do(f"add i64 {size}, {short}")
+        words = [self.do(f"ptrtoint ptr {start} to i64") for start in starts]
+        steps = [self.do(f"sub i64 {word}, {first}") for word in words]
+        truths = [self.do(f"icmp uge i64 {step}, {room}") for step in steps]
+        shape = self.read(array, SHAPE, "ptr")
+        truths.append(self.equal(self.read(shape, 0), self.field("rows")))
+        self.go_on_if(truths, "first_fits")
+        self.branch(self.equal(count, 1, "i32"), "apart", "matrix", "matrix")
+        columns = self.equal(self.read(shape, WORD), self.field("columns"))
+        self.branch(columns, "apart", "behind", "apart")
 
     def run(self, objects: list[str], starts: list[str], room: tuple[str, str]) -> None:
         """Call the code of the record and return the result; on failure go to the function."""

@@ -7,7 +7,7 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import DESK, desk, keep, pointer, row, shift
 from geared_dynamics.kernels.vector import (
     accumulate,
     add,
@@ -16,7 +16,7 @@ from geared_dynamics.kernels.vector import (
     load,
     scale,
     store,
-    symmetric_times,
+    swing,
     times,
     transposed_times,
     turn_back_z,
@@ -34,8 +34,19 @@ from geared_dynamics.kernels.vector import (
 
 # Workspace per body: angular velocity, angular and linear acceleration of the
 # origin (gravity taken off), force and moment on it, origin in the parent's frame,
-# cosine and sine of the joint.
-OMEGA, ALPHA, ACC, FORCE, MOMENT, ORIGIN, COS, SIN, SIZE = 0, 3, 6, 9, 12, 15, 18, 19, 20
+# cosine and sine of the joint, swing (``vector.swing``).
+OMEGA, ALPHA, ACC, FORCE, MOMENT, ORIGIN, COS, SIN, SWING, SIZE = (
+    0,
+    3,
+    6,
+    9,
+    12,
+    15,
+    18,
+    19,
+    20,
+    29,
+)
 
 
 @njit(error_model="numpy")
@@ -46,8 +57,11 @@ def inverse_dynamics(model: Array, q: Array, v: Array, a: Array, out: Array) -> 
         return at.WRONG_SHAPE
     if not (apart(q, out) and apart(v, out) and apart(a, out)):
         return at.OVERLAP
-    buffer = np.empty(3 * n + int(model[at.BODIES]) * SIZE)
-    m, x = pointer(model), pointer(buffer)
+    size = 3 * n + int(model[at.BODIES]) * SIZE
+    buffer, m, x = model, pointer(model), desk()
+    if size > DESK:
+        buffer = np.empty(size)
+        x = pointer(buffer)
     for k in range(states(q)):
         if not (
             gather(q, k, n, x) & gather(v, k, n, shift(x, n)) & gather(a, k, n, shift(x, 2 * n))
@@ -66,13 +80,14 @@ def one_state(
     """Inverse dynamics of one state; work holds SIZE floats per body."""
     bodies = int(model[at.BODIES])
     reflected(model, a, out)
+    posture(model, q, work)
     for i in range(bodies):
-        outward(model, i, q, v, a, work, out)
+        outward(model, i, v, a, work, out)
     for i in range(bodies - 1, -1, -1):
         inward(model, i, work, out)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", forceinline=True)
 def reflected(model: Pointer, a: Pointer, out: Pointer) -> None:
     """Set out = Gamma' J Gamma a."""
     for d in range(int(model[at.COORDINATES])):
@@ -81,16 +96,25 @@ def reflected(model: Pointer, a: Pointer, out: Pointer) -> None:
         out[int(model[e])] += model[e + 2] * a[int(model[e + 1])]
 
 
-@njit(error_model="numpy")
-def outward(
-    model: Pointer, i: int, q: Pointer, v: Pointer, a: Pointer, work: Pointer, out: Pointer
-) -> None:
+@njit(error_model="numpy", forceinline=True)
+def posture(model: Pointer, q: Pointer, work: Pointer) -> None:
+    """Place every body in its parent: what waits for no other body is computed together."""
+    for i in range(int(model[at.BODIES])):
+        b, w = body_at(i), i * SIZE
+        c, s, p = place(model, b, joint_position(model, b, q))
+        store(work, w + ORIGIN, p)
+        work[w + COS] = c
+        work[w + SIN] = s
+
+
+@njit(error_model="numpy", forceinline=True)
+def outward(model: Pointer, i: int, v: Pointer, a: Pointer, work: Pointer, out: Pointer) -> None:
     """Motion of body i from its parent's, the force it needs, its wheels' shares."""
     b = body_at(i)
     d = int(model[b + at.DOF])
     rate = model[b + at.MULTIPLIER] * v[d]
     rate_change = model[b + at.MULTIPLIER] * a[d]
-    c, s, p = place(model, b, joint_position(model, b, q))
+    c, s = work[i * SIZE + COS], work[i * SIZE + SIN]
     parent = int(model[b + at.PARENT])
     if parent < 0:
         omega = (0.0, 0.0, 0.0)
@@ -100,8 +124,7 @@ def outward(
         w = parent * SIZE
         omega = load(work, w + OMEGA)
         alpha = load(work, w + ALPHA)
-        acc = load(work, w + ACC)
-        acc = add(acc, add(cross(alpha, p), cross(omega, cross(omega, p))))
+        acc = add(load(work, w + ACC), times(work, w + SWING, load(work, i * SIZE + ORIGIN)))
         omega = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, omega))
         alpha = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, alpha))
     acc = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, acc))
@@ -118,15 +141,13 @@ def outward(
     store(work, w + OMEGA, omega)
     store(work, w + ALPHA, alpha)
     store(work, w + ACC, acc)
-    store(work, w + ORIGIN, p)
-    work[w + COS] = c
-    work[w + SIN] = s
-    force, moment = body_force(model, b, omega, alpha, acc, v, a, out)
+    swing(omega, alpha, shift(work, w + SWING))
+    force, moment = body_force(model, b, omega, alpha, acc, v, a, shift(work, w + SWING), out)
     store(work, w + FORCE, force)
     store(work, w + MOMENT, moment)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", forceinline=True)
 def body_force(
     model: Pointer,
     b: int,
@@ -135,20 +156,23 @@ def body_force(
     acc: Vector,
     v: Pointer,
     a: Pointer,
+    swings: Pointer,
     out: Pointer,
 ) -> tuple[Vector, Vector]:
     """Force and moment about its origin that the motion of the body at b needs.
 
     f = m acc + alpha x mc + omega x (omega x mc),
-    n = I alpha + mc x acc + sum h_d a_d + omega x (I omega + sum h_d v_d);
-    h_d . alpha goes to joint d.
+    n = I alpha + omega x I omega + mc x acc + sum h_d a_d + omega x sum h_d v_d;
+    h_d . alpha goes to joint d. ``swings``: the body's (``vector.swing``).
     """
     mc = load(model, b + at.MOMENT)
-    force = add(cross(alpha, mc), cross(omega, cross(omega, mc)))
-    force = add(scale(model[b + at.MASS], acc), force)
-    momentum = symmetric_times(model, b + at.INERTIA, omega)
-    moment = add(symmetric_times(model, b + at.INERTIA, alpha), cross(mc, acc))
-    for e in range(int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END]), at.CARRIED_SIZE):
+    force = add(scale(model[b + at.MASS], acc), times(swings, 0, mc))
+    moment = add(turning_moment(model, b + at.INERTIA, omega, alpha, swings), cross(mc, acc))
+    first, end = int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END])
+    if first == end:
+        return force, moment
+    momentum = (0.0, 0.0, 0.0)
+    for e in range(first, end, at.CARRIED_SIZE):
         d = int(model[e])
         h = load(model, e + 1)
         momentum = add(momentum, scale(v[d], h))
@@ -157,7 +181,26 @@ def body_force(
     return force, add(moment, cross(omega, momentum))
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", forceinline=True)
+def turning_moment(model: Pointer, e: int, w: Vector, alpha: Vector, swings: Pointer) -> Vector:
+    """Return I alpha + omega x I omega, I (6) at e, by the swing U of the body.
+
+    Its x is I_xx alpha_x + (I_zz - I_yy) w_y w_z - I_xy U_zx + I_xz U_yx + I_yz (w_y^2 - w_z^2).
+    """
+    xx, xy, xz = model[e], model[e + 1], model[e + 2]
+    yy, yz, zz = model[e + 3], model[e + 4], model[e + 5]
+    x_2, y_2, z_2 = w[0] * w[0], w[1] * w[1], w[2] * w[2]
+    x = xx * alpha[0] + (zz - yy) * (w[1] * w[2]) + yz * (y_2 - z_2)
+    y = yy * alpha[1] + (xx - zz) * (w[0] * w[2]) + xz * (z_2 - x_2)
+    z = zz * alpha[2] + (yy - xx) * (w[0] * w[1]) + xy * (x_2 - y_2)
+    return (
+        x - xy * swings[6] + xz * swings[3],
+        y - yz * swings[1] + xy * swings[7],
+        z - xz * swings[5] + yz * swings[2],
+    )
+
+
+@njit(error_model="numpy", forceinline=True)
 def inward(model: Pointer, i: int, work: Pointer, out: Pointer) -> None:
     """Take joint i's share of the force on body i, pass the force to the parent."""
     b = body_at(i)
@@ -226,8 +269,9 @@ def one_loaded_state(
     """Inverse dynamics of one state; what the wrenches give, the joints need not."""
     bodies = int(model[at.BODIES])
     reflected(model, a, out)
+    posture(model, q, work)
     for i in range(bodies):
-        outward(model, i, q, v, a, work, out)
+        outward(model, i, v, a, work, out)
         take_off(model, i, wrenches, work)
     for i in range(bodies - 1, -1, -1):
         inward(model, i, work, out)

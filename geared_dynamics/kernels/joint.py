@@ -1,11 +1,10 @@
 """How a body's joint places its frame in its parent's."""
 
-import math
-
 from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.kinds import Pointer, Vector
+from geared_dynamics.kernels.sine import sine_cosine
 from geared_dynamics.kernels.vector import load
 
 
@@ -21,7 +20,7 @@ def joint_position(model: Pointer, b: int, q: Pointer) -> float:
     return model[b + at.MULTIPLIER] * q[int(model[b + at.DOF])] + model[b + at.OFFSET]
 
 
-@njit
+@njit(forceinline=True)
 def place(model: Pointer, b: int, x: float) -> tuple[float, float, Vector]:
     """Cosine and sine of the joint's turn, and the frame's origin in the parent's frame.
 
@@ -29,7 +28,8 @@ def place(model: Pointer, b: int, x: float) -> tuple[float, float, Vector]:
     """
     p = load(model, b + at.POSITION)
     if model[b + at.PRISMATIC] == 0.0:
-        return math.cos(x), math.sin(x), p
+        sine, cosine = sine_cosine(x)
+        return cosine, sine, p
     r = b + at.ROTATION
     along = (p[0] + model[r + 2] * x, p[1] + model[r + 5] * x, p[2] + model[r + 8] * x)
     return 1.0, 0.0, along

@@ -99,3 +99,13 @@ def turn_z(c: float, s: float, a: Vector) -> Vector:
 def turn_back_z(c: float, s: float, a: Vector) -> Vector:
     """Return a turned about z by minus the angle with cosine c and sine s."""
     return c * a[0] + s * a[1], c * a[1] - s * a[0], a[2]
+
+
+@njit
+def swing(omega: Vector, alpha: Vector, x: Pointer) -> None:
+    """Write U, by rows, at x: U r = alpha x r + omega x (omega x r) for every r."""
+    xy, xz, yz = omega[0] * omega[1], omega[0] * omega[2], omega[1] * omega[2]
+    xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]
+    store(x, 0, (-(yy + zz), xy - alpha[2], xz + alpha[1]))
+    store(x, 3, (xy + alpha[2], -(xx + zz), yz - alpha[0]))
+    store(x, 6, (xz - alpha[1], yz + alpha[0], -(xx + yy)))

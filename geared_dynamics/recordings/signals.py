@@ -64,17 +64,21 @@ def zero_phase(values: Array, cutoff: float, rate: float) -> Array:
 
 def derivative(values: Array, rate: float) -> Array:
     """Central differences (k, n), of lower order at the two ends."""
-    result = np.gradient(values, 1.0 / rate, axis=0)
     reach = len(WEIGHTS)
     k = len(values)
-    if k > 2 * reach:
-        inner = np.zeros((k - 2 * reach, *values.shape[1:]))
-        for i, weight in enumerate(WEIGHTS, 1):
-            inner += weight * (
-                values[reach + i : k - reach + i] - values[reach - i : k - reach - i]
-            )
-        result[reach : k - reach] = inner * rate
-    return np.asarray(result)
+    if k <= 2 * reach:
+        return np.asarray(np.gradient(values, 1.0 / rate, axis=0))
+    result = np.empty(values.shape)
+    result[:reach] = np.gradient(values[: reach + 1], 1.0 / rate, axis=0)[:-1]
+    result[k - reach :] = np.gradient(values[k - reach - 1 :], 1.0 / rate, axis=0)[1:]
+    inner = result[reach : k - reach]
+    inner[...] = 0.0
+    for i, weight in enumerate(WEIGHTS, 1):
+        step = values[reach + i : k - reach + i] - values[reach - i : k - reach - i]
+        step *= weight
+        inner += step
+    inner *= rate
+    return result
 
 
 # -- How far up in frequency a recorded position is motion, and from where on noise ---------------

@@ -14,34 +14,13 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from geared_dynamics.kernels.sine import COSINE, HALF_PI, INVERSE, LIMIT, SHIFTER, SINE
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.functions import Program
 from geared_dynamics.trace.graph import Condition, Symbol
 
-LIMIT = 1e5  # of an angle [rad], up to which the reduction below is exact
 TOGETHER = 8  # angles whose sines and cosines are computed at once for one state
 
-# pi / 2 in three parts, and 2 / pi.
-HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
-INVERSE = 0.6366197723675814
-SHIFTER = 6755399441055744.0  # 1.5 * 2^52: the sum has the nearest whole number in its low bits
-# fdlibm's minimax polynomials on [-pi/4, pi/4], of x^3, x^5 .. and of x^4, x^6 ..
-SINE = (
-    -1.66666666666666324348e-01,
-    8.33333333332248946124e-03,
-    -1.98412698298579493134e-04,
-    2.75573137070700676789e-06,
-    -2.50507602534068634195e-08,
-    1.58969099521155010221e-10,
-)
-COSINE = (
-    4.16666666666666019037e-02,
-    -1.38888888888741095749e-03,
-    2.48015872894767294178e-05,
-    -2.75573143513906633035e-07,
-    2.08757232129817482790e-09,
-    -1.13596475577881948265e-11,
-)
 DECLARATIONS = {"fma": 3, "sqrt": 1, "fabs": 1, "rint": 1, "sin": 1, "cos": 1}
 INTRINSICS = {of.SQRT: "sqrt", of.ABS: "fabs", of.ROUND: "rint", of.SIN: "sin", of.COS: "cos"}
 LIBRARY = {of.TANH: "tanh", of.EXP: "exp", of.LOG: "log", of.EXPM1: "expm1"}

@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics.kernels import border, memory
+from geared_dynamics.kernels import border, memory, sine
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.graph import Condition, ExpressionGraph, Number, Symbol
 
 PACKAGE = "geared_dynamics.kernels"
+REPLACED = (border, memory, sine)  # modules of the kernels some of whose functions are replaced
 
 
 class Cells:
@@ -207,12 +208,12 @@ class Tracer:
         if isinstance(value, ModuleType):
             return Room(self, value) if value.__name__.startswith(PACKAGE) else value
         name = getattr(value, "__name__", "")
-        if name in self._twins and getattr(border, name, getattr(memory, name, None)) is value:
+        if name in self._twins and any(getattr(room, name, None) is value for room in REPLACED):
             return self._twins[name]
         return self.function(value) if hasattr(value, "py_func") else value
 
     def _make_twins(self) -> dict[str, Any]:
-        """By name: modules, checks of ``border``, intrinsics of ``memory``."""
+        """By name: modules, checks of ``border``, intrinsics of ``memory``, sine and cosine."""
 
         def of_kind(operation: int) -> Callable[[Number], Number]:
             return lambda x: self.graph.function(operation, x)
@@ -258,14 +259,20 @@ class Tracer:
                 **functions, hypot=hypot, copysign=copysign, pi=math.pi, inf=math.inf
             ),
             "numpy": numpy,
+            "sine_cosine": self._sine_cosine,
             "states": lambda _x: 1,
             "gather": gather,
             "positive": positive,
             "pointer": lambda x: x,
             "row": lambda x, _k: x,
             "shift": shifted,
+            "desk": lambda: filled(memory.DESK, None),
             "keep": lambda _x, value: value,
         }
+
+    def _sine_cosine(self, x: Any) -> tuple[Any, Any]:
+        given = self._twins["math"]
+        return given.sin(x), given.cos(x)
 
     def _int(self, x: Any) -> int:
         number = self.graph.value(x) if isinstance(x, Symbol) else x

@@ -16,7 +16,7 @@ PROGRAM = """
 import numpy as np
 import geared_dynamics as gd
 
-n = 14  # so long that freed scratch memory does not go to the C library's smallest bins
+n = 18  # so long that scratch memory is not on the stack, nor in the C library's smallest bins
 row = {"a": 0.1, "alpha": 0.3, "d": 0.1, "mass": 1.0, "tensor": np.eye(3)}
 model = gd.from_dh([row] * n)
 one, many = np.linspace(0, 1, n), np.linspace(0, 1, 3 * n).reshape(3, n)
