@@ -47,9 +47,8 @@ from geared_dynamics.trajectory import (
 
 # -- Trajectories as they come in: followed, or sent on with effort -------------------------------
 #
-# Short ones are taken over at once. Long ones are read and prepared by a thread beside the loop,
-# and handed over between two joint states: reading 5000 points takes longer than a joint state
-# may.
+# Short ones are taken over at once. Long ones, whose reading takes longer than a joint state may,
+# are prepared by a thread beside the loop and handed over between two joint states.
 
 
 SHORT = 20_000  # [bytes], 100 points of six joints; below a millisecond
@@ -126,8 +125,9 @@ class References:
         work = self.work
         if work is None or not work.future.done():
             return
-        self.drop()
+        self.work, newer = None, self.waiting
         self._attempt(lambda: self._finished(work))
+        self.waiting = newer  # it came after this one
 
     def _begun(self, data: bytes) -> None:
         """Prepare a trajectory, here or beside the loop."""

@@ -97,6 +97,7 @@ a trajectory of thousands of points
     ros/test_long_trajectories: test_more_points_than_there_may_be_are_refused
 trajectories that come faster than joint states
     ros/test_trajectory_floods: test_between_two_joint_states_one_is_taken_and_then_the_newest
+    ros/test_trajectory_floods: test_the_newest_is_not_lost_where_a_long_one_before_it_is_ready
     ros/test_trajectory_floods: test_where_no_joint_state_comes_the_newest_is_taken_by_the_watch
 an exception in a callback
     ros/test_unforeseen: test_an_exception_in_another_callback

@@ -49,6 +49,16 @@ class Flooded:
         message = trajectory(JOINTS, [(9.0, [x + off for x in POSTURE], STILL)])
         self.node.references.take(bytes(serialize_message(message)))
 
+    def long_trajectory(self, off: float) -> None:
+        """One that is read beside the loop, and has been read."""
+        from rclpy.serialization import serialize_message
+
+        points = [(9.0 + 0.01 * k, [x + off for x in POSTURE], STILL) for k in range(3000)]
+        references = self.node.references
+        references.take(bytes(serialize_message(trajectory(JOINTS, points))))
+        assert references.work is not None
+        references.work.future.exception(30.0)
+
     @property
     def led_to(self) -> float:
         """How far off the posture the arm is led."""
@@ -98,6 +108,16 @@ def test_where_no_joint_state_comes_the_newest_is_taken_by_the_watch(flooded: Fl
     assert flooded.led_to == 0.02
 
 
+def test_the_newest_is_not_lost_where_a_long_one_before_it_is_ready(flooded: Flooded) -> None:
+    before = flooded.node.references.accepted
+    flooded.long_trajectory(0.03)
+    flooded.trajectory(0.05)
+    assert flooded.node.references.accepted == before
+    flooded.joint_state()
+    assert flooded.node.references.accepted - before == 2
+    assert flooded.led_to == 0.05
+
+
 def test_what_waits_is_dropped_by_a_stop_and_by_a_deactivation(flooded: Flooded) -> None:
     for end in (flooded.node.references.drop, flooded.node.begin):
         flooded.trajectory(0.01)
@@ -113,17 +133,12 @@ def test_what_waits_is_dropped_by_a_stop_and_by_a_deactivation(flooded: Flooded)
 def test_an_older_trajectory_does_not_replace_a_newer_goal(flooded: Flooded, older: str) -> None:
     action = pytest.importorskip("control_msgs.action", reason="control_msgs is not installed")
     from rclpy.action import GoalResponse
-    from rclpy.serialization import serialize_message
 
-    references = flooded.node.references
     if older == "waits":
         flooded.trajectory(0.01)
         flooded.trajectory(0.02)
     else:
-        points = [(9.0 + 0.01 * k, [x + 0.03 for x in POSTURE], STILL) for k in range(3000)]
-        references.take(bytes(serialize_message(trajectory(JOINTS, points))))
-        assert references.work is not None
-        references.work.future.exception(30.0)
+        flooded.long_trajectory(0.03)
     goal = action.FollowJointTrajectory.Goal()
     goal.trajectory = trajectory(JOINTS, [(9.0, [x + 0.05 for x in POSTURE], STILL)])
     assert flooded.node.action._on_goal(goal) is GoalResponse.ACCEPT
