@@ -129,10 +129,11 @@ def matched(
     pairs = [pair for pair in near if len(pair) == 2]
     if len(compared) == len(seen) == len(joints) == len(missing):
         pairs = list(zip(joints, seen, strict=True))
-    before = seen[0][: -len(joints[0])] if seen and seen[0].endswith(joints[0]) else ""
-    if before and all(before + joint in known for joint in joints):
-        remedy = f"give their prefix: --rename-prefix {shlex.quote(before)}"
-        raise RecordingError(location, finding, remedy)
+    prefixes = [name.removesuffix(joints[0]) for name in seen if name.endswith(joints[0])]
+    for prefix in filter(None, prefixes):
+        if all(prefix + joint in known for joint in joints):
+            remedy = f"give their prefix: --rename-prefix {shlex.quote(prefix)}"
+            raise RecordingError(location, finding, remedy)
     distinct = len({pair[1] for pair in pairs}) == len(pairs)
     example = " ".join("=".join(pair) for pair in pairs) if pairs and distinct else "JOINT=NAME"
     remedy = f"name them (--rename {example}), or choose joints of the robot with --joints"

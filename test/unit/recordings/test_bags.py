@@ -219,6 +219,11 @@ def bad_bags(folder: Path) -> dict[str, tuple[Path, dict, tuple[str, ...]]]:
             {},
             ("no joint joint_1, joint_2, joint_3", "--rename-prefix left_"),
         ),
+        "a prefix, joints in another order": (
+            states("right", *short, names=tuple(f"right_joint_{k}" for k in (2, 3, 1))),
+            {},
+            ("no joint joint_1, joint_2, joint_3", "--rename-prefix right_"),
+        ),
         "one other name": (
             states("near", *short, names=("joint_1", "joint2", "joint_3")),
             {},
@@ -243,8 +248,13 @@ def bad_bags(folder: Path) -> dict[str, tuple[Path, dict, tuple[str, ...]]]:
 CASES = [
     "missing", "empty", "text", "broken", "empty folder", "wrong topic", "no states", "wrong type",
     "another robot", "another robot with other joints", "one other name", "no effort",
-    "NaN effort", "no position", "no message", "wrong rename",
+    "NaN effort", "no position", "no message", "wrong rename", "a prefix",
+    "a prefix, joints in another order",
 ]  # fmt: skip
+
+
+def test_every_bad_bag_is_opened(tmp_path: Path) -> None:
+    assert set(bad_bags(tmp_path / "bags")) == set(CASES)
 
 
 @pytest.mark.parametrize("case", CASES)
