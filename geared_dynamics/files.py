@@ -204,7 +204,7 @@ def read_file(
             data = stream.read(limit + 1) or b""
     except FileNotFoundError:
         raise DescriptionError(
-            name, f"there is no such {kind}", "check the path, or in Python pass the text"
+            name, f"there is no such {kind}", "check the path"
         ) from None
     except IsADirectoryError:
         raise DescriptionError(
@@ -308,6 +308,14 @@ def no_such_robot(name: str) -> tuple[str, str]:
     return f"{name!r} does not exist", remedy
 
 
+def drivetrain_beside(urdf: Path) -> Path | None:
+    """The drivetrain file of the same name beside a URDF, None where there is none."""
+    if not urdf.is_file():  # "/" has no name
+        return None
+    beside = urdf.with_name(urdf.stem + DRIVETRAIN)
+    return beside if beside.is_file() else None
+
+
 def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
     """Return the files of a robot.
 
@@ -325,5 +333,4 @@ def robot_files(name: str, drivetrain: str | None = None) -> RobotFiles:
         raise DescriptionError("robot", *no_such_robot(name))
     if drivetrain is not None:
         return RobotFiles(path, Path(drivetrain))
-    beside = path.with_name(path.stem + DRIVETRAIN)
-    return RobotFiles(path, beside if beside.is_file() else None)
+    return RobotFiles(path, drivetrain_beside(path))

@@ -64,7 +64,8 @@ def run_command(name: str, path: Path) -> None:
     if not all(letter.isprintable() or letter == "\n" for letter in said):
         raise ValueError(f"{words}: letters that cannot be seen: {said!r:.500}")
     if code == EXIT_ERROR:
-        lines = [line for line in err.getvalue().splitlines() if ": warning: " not in line]
+        remarks = (": warning: ", ": note: ")
+        lines = [x for x in err.getvalue().splitlines() if not any(r in x for r in remarks)]
         if len(lines) != 1 or out.getvalue():
             raise ValueError(f"{words}: said {said!r:.500}")
         raise RefusedError(name, "is refused", lines[0])

@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TextIO
 
@@ -24,7 +25,7 @@ from geared_dynamics.errors import (
     UnknownNameError,
     printable,
 )
-from geared_dynamics.files import known_files, no_such_robot, robot_files
+from geared_dynamics.files import drivetrain_beside, known_files, no_such_robot, robot_files
 
 PROGRAM = "geared-dynamics"
 DESCRIPTION = "Exact dynamics of geared robots: describe a robot, check it, export it."
@@ -119,6 +120,15 @@ def _find_files(args: argparse.Namespace) -> None:
         args.drivetrain = None if found.drivetrain is None else str(found.drivetrain)
     elif known and not {".", "/"} & set(robot):  # a name, and of no file
         raise DescriptionError("robot", *no_such_robot(robot))
+    if robot and args.words[0] != "demo":  # which takes the file beside the URDF
+        _note_unused(robot, getattr(args, "drivetrain", ""))
+
+
+def _note_unused(robot: str, drivetrain: str | None) -> None:
+    """Say that there is a drivetrain file beside the URDF, where none is given."""
+    beside = drivetrain_beside(Path(robot)) if drivetrain is None else None
+    if beside is not None:
+        _say("note", f"{beside} is not used; give it as DRIVE.yaml to include its rotors")
 
 
 def _complete() -> None:

@@ -47,6 +47,32 @@ def test_repeated_options_add_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["describe", ROBOT, "--joints", "joint_1", "--joints", "joint_2"]) == 0
 
 
+def test_a_drivetrain_file_beside_the_urdf_that_is_not_given_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urdf, drives = tmp_path / "arm.urdf", tmp_path / "arm.drivetrain.yaml"
+    shutil.copy(ROBOT, urdf)
+    assert main(["describe", str(urdf)]) == 0
+    assert capsys.readouterr().err == ""
+    shutil.copy(DRIVES, drives)
+    assert main(["describe", str(urdf)]) == 0
+    assert f"note: {drives} is not used" in capsys.readouterr().err
+    for words in ([str(urdf), str(drives)], [str(urdf), "--drivetrain", str(drives)], ["elbow"]):
+        assert main(["describe", *words]) == 0
+        assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("/", "this is a directory"), (".", "this is a directory"), ("x.urdff", "check the path\n")],
+)
+def test_a_path_that_is_no_robot_is_refused(
+    path: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["describe", path]) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_help_lists_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["check", "--help"])
