@@ -108,6 +108,6 @@ def make_nodes(context: LaunchContext) -> list[object]:
     }
     return [
         shared.plant(context, encoder_counts=int(value("encoder_counts"))),
-        shared.included(FEEDFORWARD, passed | mover, shared.patience(context)),
+        shared.included(FEEDFORWARD, passed | mover, shared.lock_step_parameters(context)),
         shared.included(OBSERVER, passed | watcher),
     ]

@@ -86,5 +86,5 @@ def make_nodes(context: LaunchContext) -> list[object]:
 
     values = {name: value(name) for name in PASSED} | {"preset": "simulated"}
     values["use_sim_time"] = str(value("pace") == "lock_step").lower()
-    mover = shared.included(ONE_ARM, values, shared.patience(context))
+    mover = shared.included(ONE_ARM, values, shared.lock_step_parameters(context))
     return [shared.plant(context), mover]

@@ -78,7 +78,7 @@ ENGINES = {
 }
 HEADER = ("feedforward", "RMS error [mrad]", "peak [mrad]", "peak torque", "at a torque limit",
           "peak voltage", "at a voltage limit")  # fmt: skip
-LIMITS = 3  # the first column about limits
+FIRST_LIMIT = 3  # the first column about limits
 
 
 def table_rows(found: Sequence[Outcome]) -> list[tuple[str, ...]]:
@@ -90,9 +90,9 @@ def table_rows(found: Sequence[Outcome]) -> list[tuple[str, ...]]:
     return rows
 
 
-def told(rows: Sequence[Sequence[str]]) -> list[int]:
+def known_columns(rows: Sequence[Sequence[str]]) -> list[int]:
     """Columns of the table that say something: those of limits only where one is known."""
-    return [k for k in range(len(HEADER)) if k < LIMITS or any(row[k] != "-" for row in rows)]
+    return [k for k in range(len(HEADER)) if k < FIRST_LIMIT or any(row[k] != "-" for row in rows)]
 
 
 def used(part: Array) -> tuple[str, str]:
@@ -166,15 +166,15 @@ def write_report(
     report.plot(bars(found, model.joint_names))
     last = [len(found) - 1]
     rows = table_rows(found)
-    known = told(rows)
+    known = known_columns(rows)
     shown = [[row[k] for k in known] for row in rows]
     header = [HEADER[k] for k in known]
     report.table("Tracking error, and what it took", header, shown, strong=last)
     limits = (
         "Torque and voltage: the hardest-worked motor, part of its limit, and the part of the "
         "time in which a motor was at it."
-        if known[LIMITS:]
-        else "The drivetrain file has no limits of motors, so how near they came is not known."
+        if known[FIRST_LIMIT:]
+        else "The drivetrain file has no limits of motors, so their load is not known."
     )
     report.text(f"Errors over all joints [mrad]. {limits}", "facts")
     report.heading("Tracking error over time")

@@ -28,7 +28,7 @@ from geared_dynamics.ros.lifecycle_node import EmptyLists, compiled_model
 from geared_dynamics.ros.log import Failures, PrintableLog
 from geared_dynamics.ros.process import (
     catch_signals,
-    joined,
+    init_rclpy,
     make_executor,
     spin_for,
     spin_once,
@@ -384,7 +384,7 @@ def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
 def run(argv: list[str]) -> int:
     """Run the node until a signal; exit code 2 for an arm that cannot be simulated, or no more."""
     signals = catch_signals()
-    if code := joined(argv, "plant_node"):
+    if code := init_rclpy(argv, "plant_node"):
         return code
     try:
         node, executor = PlantNode(), make_executor()

@@ -143,7 +143,7 @@ def run_task(act: Callable[[], None]) -> int:
     return 0
 
 
-# What rclpy says of something else than the arguments; else these are to be corrected.
+# Words of rclpy's errors that are not about arguments, and the remedy for each.
 REMEDIES = {
     "logging": "set ROS_LOG_DIR to a folder that can be written",
     "ROS_DOMAIN_ID": "set it to a number from 0 to 101",
@@ -159,8 +159,8 @@ def refused(name: str, why: str) -> int:
     return 2
 
 
-def joined(argv: list[str], name: str) -> int:
-    """Join ROS without rclpy's signal handlers; the exit code where it refuses, else 0."""
+def init_rclpy(argv: list[str], name: str) -> int:
+    """Start rclpy without its signal handlers; return 0, or the exit code if it refuses."""
     try:
         rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     except RuntimeError as error:  # how rclpy tells of each kind of wrong argument
@@ -182,7 +182,7 @@ def run(argv: list[str], name: str, make: Callable[[], Any]) -> int:
     """
     signals, executor = Signals(), None
     try:
-        if code := joined(argv, name):
+        if code := init_rclpy(argv, name):
             return code
         try:
             node = signals.node = make()

@@ -28,7 +28,7 @@ from geared_dynamics.apps.demo_plan import (
     refuse_missing,
     ways_of,
 )
-from geared_dynamics.apps.demo_report import table_rows, told, verdict, write_report
+from geared_dynamics.apps.demo_report import table_rows, known_columns, verdict, write_report
 from geared_dynamics.apps.demo_run import record, require_new
 from geared_dynamics.files import refuse_foreign, robot_files
 from geared_dynamics.model import GearedModel
@@ -167,7 +167,7 @@ def show(
     """Print the table, the verdict, where the files are."""
     console = open_console()
     rows = table_rows(found)
-    known = told(rows)
+    known = known_columns(rows)
     table = numeric_table(*(HEADS[k] for k in known))
     for row in rows:
         table.add_row(*(row[k] for k in known))

@@ -52,7 +52,6 @@ from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
     add_recordings,
     add_robot_options,
-    called,
     compiled_for,
     frequency,
     meaning_of,
@@ -61,6 +60,7 @@ from geared_dynamics.apps.cli.recording_options import (
     pair,
     progress_bar,
     provenance,
+    recorded_names,
     show_partial,
     show_payload_frame,
     with_payload,
@@ -87,7 +87,7 @@ def moving_frozen_joints(
     """
     if not (args.joints or args.lock) or args.positions == "motor":
         return []
-    locked, names = locked_joints(args.lock), called(args, model.fixed_joints)
+    locked, names = locked_joints(args.lock), recorded_names(args, model.fixed_joints)
     notes = []
     for path in paths:
         if Path(path).suffix.lower() in TABLES:

@@ -117,8 +117,10 @@ def add_recording_options(parser: argparse.ArgumentParser) -> None:
         "--rename", nargs="+", action="extend", type=pair, default=[], metavar="JOINT=NAME",
         help="name of a joint in the recording",
     )  # fmt: skip
-    text = "what stands before each joint's name there, such as left_"
-    group.add_argument("--rename-prefix", default="", metavar="PREFIX", help=text)
+    group.add_argument(
+        "--rename-prefix", default="", metavar="PREFIX",
+        help="prefix of all joint names in the recording, such as left_",
+    )  # fmt: skip
     group.add_argument(
         "--effort", choices=EFFORTS, default="joint_torque",
         help="meaning of efforts, default joint_torque",
@@ -267,7 +269,7 @@ def open_joints(
         path,
         joints,
         topic=args.topic if of_bags else None,
-        rename=called(args, joints),
+        rename=recorded_names(args, joints),
         columns=once("--columns", args.columns) if of_tables else None,
         rate=args.rate if of_tables else None,
         time_unit=args.time_unit if of_tables else None,
@@ -358,7 +360,7 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def called(args: argparse.Namespace, joints: Iterable[str]) -> dict[str, str]:
+def recorded_names(args: argparse.Namespace, joints: Iterable[str]) -> dict[str, str]:
     """What the recordings call joints, where it differs."""
     before = args.rename_prefix
     return ({x: before + x for x in joints} if before else {}) | once("--rename", args.rename)

@@ -19,7 +19,7 @@ from geared_dynamics.apps.demo_figures import (
 )
 from geared_dynamics.apps.demo_motion import swing, tempo_for
 from geared_dynamics.apps.demo_plan import WAYS, DemoPlan, make_plan
-from geared_dynamics.apps.demo_report import loads, table_rows, told, used, verdict, write_report
+from geared_dynamics.apps.demo_report import loads, table_rows, known_columns, used, verdict, write_report
 from geared_dynamics.files import robot_files
 from geared_dynamics.model.derived import NO_ROTORS
 
@@ -107,8 +107,8 @@ def test_motors_without_limits(plan: DemoPlan, found: tuple[Outcome, ...], tmp_p
         one._replace(torque_part=0 * one.torque_part, voltage_part=0 * one.voltage_part)
         for one in found
     )
-    assert told(table_rows(free)) == [0, 1, 2]
-    assert told(table_rows(found)) == list(range(7))
+    assert known_columns(table_rows(free)) == [0, 1, 2]
+    assert known_columns(table_rows(found)) == list(range(7))
     partly = np.arange(len(names)) != 0
     some = tuple(one._replace(torque_part=one.torque_part * partly) for one in found)
     for ways, of_limit in ((free, 0 * partly), (found, partly | True), (some, partly)):
