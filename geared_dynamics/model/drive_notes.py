@@ -44,8 +44,8 @@ def _left_out(merged: DrivetrainRecord, urdf: DrivetrainRecord) -> list[Note]:
     shared = dict(merged.replaced)
     empty = [wheel.name for wheel in urdf.wheels if wheel.name in shared and _empty(wheel, urdf)]
     finding = (
-        f"its motors replace {', '.join(empty)} of the URDF's transmissions, which have ratio 1"
-        " and no rotor inertia"
+        f"its motors replace the URDF's transmissions {', '.join(empty)}, which have ratio 1 and"
+        " no rotor inertia"
     )
     return [Note(merged.source, finding)] * bool(empty) + [
         urdf_doubt(

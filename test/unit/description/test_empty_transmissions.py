@@ -26,7 +26,7 @@ def test_transmissions_that_say_nothing_are_replaced_without_a_warning(arm) -> N
     robot, found = read_robot(arm(EMPTY))
     file = read_drivetrain(f"version: 1\n{ALL_THREE}{motors_of_all}", alone=False)
     _, (remark, doubt) = one_drivetrain(robot, robot, file, found.drivetrain, frozenset())
-    assert "replace m1, m2 of the URDF's transmissions" in remark
+    assert "replace the URDF's transmissions m1, m2, which" in remark
     assert remark.remedy == ""
     assert "transmission 't3'" in doubt  # its offset is lost
     assert doubt.remedy
