@@ -20,7 +20,7 @@ from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import INVALID_GOAL, TrajectoryError
 
 SIBLING = "follow_joint_trajectory"
-ANSWERED = 3.0  # [s] within which a controller accepts or rejects a goal
+ANSWER_TIMEOUT = 3.0  # [s] within which a controller accepts or rejects a goal
 STATUS: dict[int, Status] = {
     GoalStatus.STATUS_SUCCEEDED: "succeeded",
     GoalStatus.STATUS_CANCELED: "canceled",
@@ -132,8 +132,8 @@ class Relay:
             entry.servers = entry.servers or present
             if not ready or not entry.servers & present:
                 self._give_up(entry, "is gone")
-            elif entry.theirs is None and now - entry.sent > ANSWERED:
-                self._give_up(entry, f"has not answered for {ANSWERED:g} s; is it active?")
+            elif entry.theirs is None and now - entry.sent > ANSWER_TIMEOUT:
+                self._give_up(entry, f"has not answered for {ANSWER_TIMEOUT:g} s; is it active?")
 
     def _give_up(self, entry: Relayed, finding: str) -> None:
         """End a goal; should its controller answer later, it is asked to cancel."""
