@@ -203,9 +203,7 @@ def read_file(
             # A pipe has no size, so the amount read is bounded as well.
             data = stream.read(limit + 1) or b""
     except FileNotFoundError:
-        raise DescriptionError(
-            name, f"there is no such {kind}", "check the path"
-        ) from None
+        raise DescriptionError(name, f"there is no such {kind}", "check the path") from None
     except IsADirectoryError:
         raise DescriptionError(
             name, f"this is a directory, not a {kind}", f"name the {kind} inside it"

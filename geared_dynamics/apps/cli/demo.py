@@ -28,7 +28,7 @@ from geared_dynamics.apps.demo_plan import (
     refuse_missing,
     ways_of,
 )
-from geared_dynamics.apps.demo_report import table_rows, known_columns, verdict, write_report
+from geared_dynamics.apps.demo_report import known_columns, table_rows, verdict, write_report
 from geared_dynamics.apps.demo_run import record, require_new
 from geared_dynamics.files import refuse_foreign, robot_files
 from geared_dynamics.model import GearedModel

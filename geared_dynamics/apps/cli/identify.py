@@ -140,7 +140,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("identification")
     group.add_argument(
         "--keep", type=frequency, metavar="HZ",
-        help="low-pass cut-off of the equations, default --bandwidth / 5 if given, else determined",
+        help="low-pass cut-off of the equations, default --bandwidth / 5 or determined",
     )  # fmt: skip
     group.add_argument(
         "--slow", type=share, default=Settings().slow,

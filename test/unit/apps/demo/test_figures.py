@@ -19,7 +19,14 @@ from geared_dynamics.apps.demo_figures import (
 )
 from geared_dynamics.apps.demo_motion import swing, tempo_for
 from geared_dynamics.apps.demo_plan import WAYS, DemoPlan, make_plan
-from geared_dynamics.apps.demo_report import loads, table_rows, known_columns, used, verdict, write_report
+from geared_dynamics.apps.demo_report import (
+    known_columns,
+    loads,
+    table_rows,
+    used,
+    verdict,
+    write_report,
+)
 from geared_dynamics.files import robot_files
 from geared_dynamics.model.derived import NO_ROTORS
 
