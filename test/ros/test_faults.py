@@ -109,7 +109,7 @@ def test_a_reset_in_simulated_time_is_a_jump_of_time(rig: PlantRig) -> None:
     rig.until_said(node, "time jump", since)
     since = len(node.output)
     rig.move(GOAL, 1e4)  # the acknowledgement; refused before the clocks agree again
-    refused = "time jump is still there"
+    refused = "time jump is still active"
 
     def runs() -> bool:
         nonlocal since

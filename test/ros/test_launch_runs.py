@@ -198,6 +198,7 @@ def test_the_observer_comes_up_active_and_ends_with_ctrl_c(
     graph.wait_for_state("/arm/watcher", "active")
     found = graph.get_parameters("/arm/watcher", ["bandwidth", "observer", "use_sim_time"])
     assert found == {"bandwidth": 12.0, "observer": "nonlinear", "use_sim_time": False}
+    graph.wait_for_node("watcher")
     topics = dict(graph.node.get_subscriber_names_and_types_by_node("watcher", "/arm"))
     assert {"/joint_states", "/feedforward_node/commands"} <= set(topics)
     topics = dict(graph.node.get_publisher_names_and_types_by_node("watcher", "/arm"))
