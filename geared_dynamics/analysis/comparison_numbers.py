@@ -11,7 +11,6 @@ import numpy as np
 from geared_dynamics.analysis.compare import Analysis
 from geared_dynamics.analysis.comparison_totals import CLUES, TERMS
 from geared_dynamics.arrays import Array
-from geared_dynamics.description.drive_records import MotorLimitRecord
 from geared_dynamics.dynamics.rigid import MODELS
 from geared_dynamics.recordings.signals import SEARCH
 
@@ -183,17 +182,12 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
         return []
     rms = np.sqrt(totals.motors / totals.samples)
     share = 100.0 * totals.exceeded / totals.samples
-    limited = {
-        motor.name
-        for motor in analysis.model.records.drivetrain.motors
-        if motor.limits != MotorLimitRecord()
-    }
     return [
         MotorFigures(
             name,
             tuple(rms[:, i].tolist()),
             tuple(totals.motors_peak[:, i].tolist()),
-            float(share[i]) if name in limited else np.nan,
+            float(share[i]) if analysis.model.motors.limited[i] else np.nan,
         )
         for i, name in enumerate(analysis.model.motor_names)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import queue
 import signal
@@ -19,6 +20,15 @@ from geared_dynamics.errors import GearedDynamicsError
 GRACE = 5.0  # [s] from SIGINT to SIGKILL
 LOOK = 0.2  # [s] between looks at the other processes
 TAIL = 2000  # characters of a process's output in an error
+PARENT_DEATH = 1  # Linux's PR_SET_PDEATHSIG
+ENDS = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+PRCTL = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+
+
+def end_with_parent() -> None:
+    """Have this process interrupted when its parent dies, by SIGKILL too (Linux)."""
+    if PRCTL is not None:
+        PRCTL(PARENT_DEATH, signal.SIGINT)
 
 
 class Child:
@@ -37,6 +47,7 @@ class Child:
                 stderr=sink,
                 text=True,
                 start_new_session=True,
+                preexec_fn=end_with_parent,
             )
         self._lines: queue.Queue[str | None] = queue.Queue()
         stream = cast(IO[str], self.popen.stdout)
@@ -127,8 +138,8 @@ class Children:
         return child
 
     def __enter__(self) -> Children:
-        """Let a polite end from outside clean up as Ctrl-C does."""
-        self._before = signal.signal(signal.SIGTERM, _interrupt)
+        """Let a polite end from outside, or of the terminal, clean up as Ctrl-C does."""
+        self._before = {number: signal.signal(number, _interrupt) for number in ENDS}
         return self
 
     def __exit__(
@@ -146,9 +157,10 @@ class Children:
                 child.end()
         finally:
             signal.signal(signal.SIGINT, impatient)
-            signal.signal(signal.SIGTERM, self._before)
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
 
 
 def _interrupt(number: int, frame: object) -> None:
-    """Turn SIGTERM into what Ctrl-C raises."""
+    """Turn a signal into what Ctrl-C raises."""
     raise KeyboardInterrupt

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, Frozen, IntArray, readonly, readonly_int
+from geared_dynamics.arrays import Array, BoolArray, Frozen, IntArray, readonly, readonly_int
 from geared_dynamics.description.drive_records import (
     EMF_PER_TORQUE,
     DrivetrainRecord,
@@ -203,6 +203,12 @@ class Motors(Frozen):
     friction: FrictionLaws
     held: tuple[tuple[str, ...], ...]
     ends: tuple[str, ...]
+
+    @property
+    def limited(self) -> BoolArray:
+        """Which motors have a limit of any kind (m,)."""
+        known = np.isfinite(self.limits).any(axis=1) | np.isfinite(self.thermal).any(axis=1)
+        return np.asarray(known | np.array([len(rows) > 0 for rows in self.envelopes], bool))
 
 
 def build_motors(

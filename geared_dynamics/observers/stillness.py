@@ -20,7 +20,6 @@ from math import ceil
 import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray
-from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.elastic.equations import spring_matrix
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.smoothness import ReadingHistory
@@ -58,7 +57,7 @@ def held_acceleration(
     level = np.maximum(own, level)
     unknown = level == 0.0
     unknown[laws.index[laws.load > 0.0]] = True
-    back = np.linalg.pinv(elastic.structure_matrix(model))
+    back = model.elastic_motor_map.inverse
     stiffness = back @ spring_matrix(model, model.elasticity.stiffness) @ back.T
     turned = np.abs(np.diag(agility @ stiffness)) * TURNED * deviations
     return np.asarray(np.where(unknown, np.inf, np.abs(agility) @ level + turned))
@@ -66,7 +65,7 @@ def held_acceleration(
 
 def carried(model: GearedModel, agility: Array) -> Array:
     """G B^+ (m, n): what forces on the joints, carried to resting rotors, accelerate these by."""
-    return np.asarray(agility @ np.linalg.pinv(model.motor_map.A))
+    return np.asarray(agility @ model.motor_map.inverse)
 
 
 def doubted(

@@ -45,7 +45,7 @@ def ended(rig: Rig, goal: Goal) -> tuple[int, int]:
 
 def under_way(rig: Rig, goal: Goal) -> Goal:
     """Feed joint states until a goal is followed."""
-    rig.feed_until(lambda: goal.feedback, "feedback")
+    rig.feed_until(lambda: goal.handle and goal.feedback, "the answer and feedback")
     return goal
 
 

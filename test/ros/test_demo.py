@@ -59,7 +59,7 @@ def test_the_complete_model_tracks_twice_as_well(tmp_path: Path) -> None:
     assert demo.process.returncode == 0, said
     assert demo.left() == []
     rms = {name: float(value) for name, value in re.findall(r"^ (\w+ \w+) +([\d.]+)", out, re.M)}
-    assert set(rms) == {"no feedforward", "armature model", "complete model"}
+    assert set(rms) == {"no feedforward", "armature model", "complete model"}, out
     assert rms["complete model"] < 0.5 * rms["armature model"] < 0.5 * rms["no feedforward"]
     assert "note:" not in out  # MuJoCo moved the arm, and no node complained
     assert (tmp_path / "demo_report" / "report.html").stat().st_size > 1_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from pathlib import Path
@@ -106,9 +107,16 @@ def test_the_log_level_holds_in_a_namespace(
                      f"log_level:={level}")  # fmt: skip
     for arm in ("left", "right"):
         graph.wait_for_state(f"/{arm}/feedforward_node", "active")
-        words = f"[INFO] [{arm}.feedforward_node]: configured"
-        lines = [re.sub(r" \[\d+\.\d+\]", "", line) for line in process.output.splitlines()]
-        assert any(words in line for line in lines) == (level == "info"), process.report()
+        said = functools.partial(is_configured, process, arm)
+        if level == "info":
+            graph.until(said, f"the line of {arm}: {process.report()}")
+        assert said() == (level == "info"), process.report()
+
+
+def is_configured(process: Process, arm: str) -> bool:
+    """Whether a launch file has printed that an arm's node is configured."""
+    words = f"[INFO] [{arm}.feedforward_node]: configured"
+    return words in re.sub(r" \[\d+\.\d+\]", "", process.output)
 
 
 def test_an_enclave_is_passed_on(processes: Processes, graph: Graph) -> None:

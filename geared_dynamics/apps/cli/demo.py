@@ -35,7 +35,7 @@ from geared_dynamics.model import GearedModel
 
 DEFAULT = "brisk6"
 LIMITS = ("torque,\nof limit", "time\nat limit", "voltage,\nof limit", "time\nat limit")
-HEADS = ("", "error\nRMS [mrad]", "\npeak [mrad]", *LIMITS)
+HEADS = ("", "RMS error\n[mrad]", "peak\n[mrad]", *LIMITS)
 LABELS = {"waiting": "starting the nodes", "writing": "writing the recording"}
 
 

@@ -241,7 +241,7 @@ def test_what_the_instruments_do_not_have_is_left_out_and_said() -> None:
 
 def test_there_is_an_instrument_for_each_recording() -> None:
     usual = recording_from_arrays(T, Q, TAU)
-    with pytest.raises(RecordingError, match="are 2 recordings for 1"):
+    with pytest.raises(RecordingError, match="has 2 recordings for 1"):
         identify(MODEL, [usual], Settings(bandwidth=15.0), instruments=[usual, usual])
 
 

@@ -257,12 +257,12 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     (planets(0.1, axis=X), ["wheels.p0.1.axis", "not parallel to that of wheel 'a'"]),
     (
         planets(0.1, mass=0.0, included_in_link=True),
-        ["wheels.p0.1.mass", "belongs to it is unknown"],
+        ["wheels.p0.1.mass", "its share of the link"],
     ),
     # planetary sets
     (
         box(planet=body_wheel(mass=0.0, included_in_link=True), **SPINNING),
-        ["planetary.box.planet.mass", "is theirs is unknown"],
+        ["planetary.box.planet.mass", "their share of the link"],
     ),
     (box(teeth=(20, 10, 41)), ["planetary.box.teeth", "ring 41 is not", "= 40"]),
     (box(teeth=(20, 0, 20)), ["planetary.box.teeth", "positive integer"]),
