@@ -133,7 +133,8 @@ def main() -> None:
     goal = "--goal" in sys.argv
     numbers = [float(word) for word in sys.argv[1:] if not word.startswith("--")]
     rate = int(numbers[0]) if numbers else 1000
-    seconds = numbers[1] if len(numbers) > 1 else 2.0 + goal
+    usual = 3.0 if goal else 2.0
+    seconds = numbers[1] if len(numbers) > 1 else usual
     files = latency_figures.default_files()
     model = gd.load_model(*files)
     with tempfile.TemporaryDirectory() as name:

@@ -3,7 +3,7 @@
 Run: python benchmarks/growth.py [FILE.svg]
 
 Chains and binary trees with a skew rotor for each joint. The others have the armature model, and
-are called from Python as they are installed; MuJoCo's inverse dynamics is ``mj_inverse``, CasADi
+are called from Python as they are installed. MuJoCo's inverse dynamics is ``mj_inverse``, CasADi
 evaluates the complete model of ``gd.to_casadi``. A missing library is left out by name.
 """
 
@@ -17,7 +17,6 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
-import pinocchio as pin
 from arms import AXIAL, RATIO, TABLE, drivetrain
 from timing import interleaved
 
@@ -86,6 +85,7 @@ def ours(model: gd.GearedModel, q: Any, v: Any, a: Any) -> Sides:
 
 def pinocchio(text: str, q: Any, v: Any, a: Any) -> Sides:
     """Pinocchio's functions of the arm with armature."""
+    pin = importlib.import_module("pinocchio")
     model = pin.buildModelFromXML(text)
     model.armature[:] = RATIO**2 * AXIAL
     data = model.createData()

@@ -104,22 +104,19 @@ def by_own_code(model: GearedModel, name: str, inputs: Inputs) -> Array | None:
     None where the model has no such code, or the code does not take one of the states: whoever
     calls then goes on as for any model.
     """
-    code = model.joined_code.get(name)
+    code: Callable[[Array], Array | None] | None = model.joined_code.get(name)
     if code is None:
         return None
-    found: Array | None
     if all(
         type(x) is np.ndarray and x.dtype is FLOAT and x.shape == (width,)
         for x, width in inputs.values()
     ):
-        found = code(np.concatenate([x for x, _ in inputs.values()]))
-        return found
+        return code(np.concatenate([x for x, _ in inputs.values()]))
     arrays = {key: as_input(key, value, width) for key, (value, width) in inputs.items()}
     lead = common_lead(arrays)
     if lead:
         arrays = {key: np.broadcast_to(x, lead + x.shape[-1:]) for key, x in arrays.items()}
-    found = code(np.concatenate(list(arrays.values()), axis=-1))
-    return found
+    return code(np.concatenate(list(arrays.values()), axis=-1))
 
 
 def coordinates(model: GearedModel) -> int:

@@ -29,9 +29,9 @@ from geared_dynamics.observers.stillness import DRIVEN, LONG, doubted, driven
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
 ROUGH = 3.0  # and it may be so many times as rough.
-STILL = 3  # So many readings of before must be the same, too, for one to be stuck,
-DOUBTED = 1.5 * BEHIND  # Deviations that a reading counts as off at least that stands in doubt.
-SHARE = 0.5  # as long as others are surprised by that part of its own surprise.
+STILL = 3  # So many readings of before must be the same, too, for one to be stuck.
+SHARE = 0.5  # Where fewer than LONG are, no other may have more than that part of its surprise.
+DOUBTED = 1.5 * BEHIND  # Deviations that a doubted reading (``stillness``) has at least.
 STALE = 0.6  # of ``floor``: so far off its history a reading that stays the same is an old one.
 CALM = 0.6  # of ``floor``: so rough noise alone is
 SHORT = 6.0  # A pause is so short that the cubic over it is off by no more than so many times.

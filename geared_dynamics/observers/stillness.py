@@ -25,11 +25,11 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.smoothness import ReadingHistory
 
 LEAST = 10  # instants for which a reading must have been the same
-LONG = 30  # So many are long: the newest torques count, too,
-ANSWER = 4e-3  # but if there are fewer, for which a rotor needs time to answer [s].
-DRIVEN = 5.0  # So many times its friction a torque may change at a rotor that stands.
-DOUBT = 2.5  # Above so many times the estimate is doubted.
-LAGS = (12, 24, 48)  # instants over which torques are compared where nothing is conspicuous
+LONG = 30  # instants from which on the newest torques count, too
+ANSWER = 4e-3  # that a rotor needs to answer a torque [s]: before LONG the last ones do not count
+DRIVEN = 5.0  # times its friction: so much a torque may change at a rotor that stands
+DOUBT = 2.5  # times its friction: if torque and estimated force change by more it is doubted
+LAGS = (12, 24, 48)  # instants over which torques are compared first, which is fast
 TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
 
 NOWHERE = np.zeros(1, bool)
@@ -47,7 +47,8 @@ def held_acceleration(
     Args:
         model: Geared model with elastic joints.
         agility: What motors' torques accelerate the rotors by (m, m).
-        level: Of the motors' friction at rest, where the model's is not larger (m,) [N m].
+        level: Of the motors' friction at rest, motor side, where the model's is not larger
+            (m,) [N m].
         deviations: Of the encoders, steps included (m,) [rad].
     """
     laws = model.motors.friction
@@ -79,6 +80,9 @@ def doubted(
         agility: What motors' torques accelerate the readings by (c, m).
         rub: What friction does (c,).
         dt: Since the readings before [s].
+
+    Returns:
+        Truths (c,), or a single False for all.
     """
     if len(past.rows) < LEAST:
         return NOWHERE
@@ -88,14 +92,14 @@ def doubted(
     newest, most = past.torques[-1], DOUBT * rub
     for lag in LAGS:
         if lag <= len(past.torques):
-            still_ = still & (np.abs(agility @ (newest - past.torques[-lag])) > most)
-            if still_.any():
+            driven_now = still & (np.abs(agility @ (newest - past.torques[-lag])) > most)
+            if driven_now.any():
                 return np.array(
                     [
                         bool(there)
                         and driven(past, j, float(row[j]), agility[j], dt) > most[j]
                         and pulled(past, j, float(row[j])) > most[j]
-                        for j, there in enumerate(still_)
+                        for j, there in enumerate(driven_now)
                     ]
                 )
     return NOWHERE

@@ -213,8 +213,8 @@ def header(code: Export) -> str:
         *(struct(code) if code.fields else ()),
     ]
     for name, program in code.programs.items():
-        told = "; ".join(f"{key}: {INPUTS[key]}" for key, _ in arguments(program))
-        lines += ["", f"/* {told};", f" * out: {RESULTS[name]}. */"]
+        inputs = "; ".join(f"{key}: {INPUTS[key]}" for key, _ in arguments(program))
+        lines += ["", f"/* {inputs};", f" * out: {RESULTS[name]}. */"]
         lines.append(f"{code.signature(name)};")
     lines += ["", "#ifdef __cplusplus", "}", "#endif", "", "#endif", ""]
     return "\n".join(lines)

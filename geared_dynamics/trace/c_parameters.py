@@ -126,7 +126,8 @@ def parameters_of(
     """
     if "flat" in forms:
         finding = "works with numbers that are derived from the springs' constants"
-        raise ArrayError(f"export_c: {name}", finding, "export it with constants")
+        remedy = "export it with parameters='constants'"
+        raise ArrayError(f"export_c: {name}", finding, remedy)
     elastic = "shafts" in forms
     arm = model.with_springs() if elastic else model
     arrays, kinds, names = [], [], []

@@ -122,13 +122,13 @@ def references(
             .astype(np.float64)
             for key, width in arguments(program)
         }
-        yield given, np.ravel(answer(model, name, given))
+        yield given, np.ravel(reference_result(model, name, given))
 
 
-def answer(model: GearedModel, name: str, given: dict[str, Array]) -> Array:
+def reference_result(model: GearedModel, name: str, given: dict[str, Array]) -> Array:
     """Result of a public function as an array."""
     if name in JOINED:
-        return joined_answer(model, name, given)
+        return joined_reference(model, name, given)
     if name == "motor_commands":
         values = np.asarray(motor_commands(model, **given)._values)
         return np.asarray(np.where(unknown(model), np.nan, values))
@@ -139,14 +139,14 @@ def answer(model: GearedModel, name: str, given: dict[str, Array]) -> Array:
     return np.asarray(getattr(rigid, name)(model, **given))
 
 
-def joined_answer(model: GearedModel, name: str, given: dict[str, Array]) -> Array:
+def joined_reference(model: GearedModel, name: str, given: dict[str, Array]) -> Array:
     """The same of a function whose inputs have lengths of their own."""
     n = model.n
     if name == "friction_forces":
         return friction_and_balancers.friction_forces(model, **given)
     if name == "external_forces":
         return frames.external_forces(model, given["q"], given["f_ext"].reshape(-1, 6))
-    if name == motor_derivatives.COMMANDS:
+    if name == motor_derivatives.COMMANDS_BY_MOTION:
         slopes = motor_derivatives.motor_commands_derivatives(model, *given.values())
         by_motion = np.stack([slopes.dtorque_dq, slopes.dtorque_dv, slopes.dtorque_da], axis=1)
         return np.concatenate([slopes.commands.torque, by_motion.ravel()])
@@ -154,7 +154,7 @@ def joined_answer(model: GearedModel, name: str, given: dict[str, Array]) -> Arr
         return flat(
             parameter_derivatives.motor_commands_parameter_derivatives(model, *given.values())
         )
-    if name == parameter_derivatives.BY_PARAMETERS:
+    if name == parameter_derivatives.ACCELERATION_BY_PARAMETERS:
         return flat(
             parameter_derivatives.forward_dynamics_parameter_derivatives(model, *given.values())
         )
@@ -167,7 +167,7 @@ def joined_answer(model: GearedModel, name: str, given: dict[str, Array]) -> Arr
     if "x" in given:
         x, rate = given["x"], given["rate"]
         now = State(x[:n], rate[:n], x[n:], rate[n:])
-        if name == elastic_derivatives.MOTION:
+        if name == elastic_derivatives.INVERSE_DERIVATIVES:
             a = given["a"]
             return flat(elastic_derivatives.inverse_dynamics_derivatives(model, now, a[:n], a[n:]))
         tau_m, tau = given["tau_m"], given["tau"]

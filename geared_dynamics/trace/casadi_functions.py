@@ -65,9 +65,10 @@ def to_casadi(model: GearedModel, function: str = "inverse_dynamics") -> Any:
             ``gravity_forces``, ``forward_dynamics``, ``friction_forces``, ``motor_commands``
             (without jerk; current and voltage where the motors' constants are given),
             ``inverse_dynamics_derivatives``, ``forward_dynamics_derivatives``,
-            ``motor_commands_derivatives``, ``forward_dynamics_parameter_derivatives``,
-            ``external_forces``, and of elastic arms ``elastic.inverse_dynamics``,
-            ``elastic.forward_dynamics``, ``elastic.feedforward`` and their derivatives.
+            ``motor_commands_derivatives``, ``motor_commands_parameter_derivatives``,
+            ``forward_dynamics_parameter_derivatives``, ``external_forces``, and of elastic arms
+            ``elastic.inverse_dynamics``, ``elastic.forward_dynamics``, ``elastic.feedforward``
+            and their derivatives.
 
     Raises:
         MissingPackageError: If CasADi is not installed.
@@ -183,7 +184,7 @@ def unknown_commands(model: GearedModel) -> tuple[str, ...]:
     return ("voltage",) if np.isnan(motors.resistance).any() else ()
 
 
-def joined(name: str) -> CasadiFunction:
+def from_joined(name: str) -> CasadiFunction:
     """Function of inputs with several lengths."""
     found = JOINED[name]
     return CasadiFunction(
@@ -213,5 +214,5 @@ KNOWN: dict[str, CasadiFunction] = {
     "forward_dynamics_derivatives": traced(
         "forward_dynamics_derivatives", of_joints("a", "da_dq", "da_dv", "da_dtau")
     ),
-    **{name: joined(name) for name in JOINED},
+    **{name: from_joined(name) for name in JOINED},
 }

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from geared_dynamics.actuation.driven_dynamics import windings
 from geared_dynamics.arrays import Array
 from geared_dynamics.checks import choice
 from geared_dynamics.dynamics.elastic.equations import forward_dynamics as elastic_forward
@@ -96,26 +97,24 @@ def check_costs(costs: Any, nx: int, nu: int) -> None:
 
 
 def refuse_inductance(model: GearedModel) -> None:
-    """Refuse motors whose current is a state of its own."""
+    """Refuse motors with inductance: their current is a state of its own."""
     wound = model.motors.inductance > 0.0
     if wound.any():
         name = model.motor_names[int(np.argmax(wound))]
         place = f"{model.drivetrain_source}, motors.{name}.inductance"
-        remedy = "call gd.to_crocoddyl_action, which has the current as a state, or set it to 0"
-        raise ModelError(place, "makes the current a state, which follows the voltage", remedy)
+        finding = "is above 0, so that the current does not follow the voltage at once"
+        remedy = "call gd.to_crocoddyl_action, whose state has the currents, or set it to 0"
+        raise ModelError(place, finding, remedy)
 
 
-def constants(model: GearedModel, *keys: str) -> list[Array]:
-    """Constants of the motors (m,); refuse those that are not given."""
-    found = []
-    for key in keys:
-        values = getattr(model.motors, key)
-        missing = np.isnan(values)
-        if missing.any():
-            name = model.motor_names[int(np.argmax(missing))]
-            place = f"{model.drivetrain_source}, motors.{name}.{key}"
-            raise ModelError(place, "is not given", "add it, or give command_type='motor_torque'")
-        found.append(values)
+def torque_constants(model: GearedModel) -> Array:
+    """Torque constants of the motors (m,) [N m/A]; refuse motors without."""
+    found = model.motors.torque_constant
+    missing = np.isnan(found)
+    if missing.any():
+        name = model.motor_names[int(np.argmax(missing))]
+        place = f"{model.drivetrain_source}, motors.{name}.torque_constant"
+        raise ModelError(place, "is not given", "add it, or give command_type='motor_torque'")
     return found
 
 
@@ -127,26 +126,25 @@ def speed_rows(model: GearedModel) -> Array:
 
 
 def driven(model: GearedModel, made: ForwardEquations, command_type: Controls) -> ForwardEquations:
-    """The same arm under currents, or voltages of motors without inductance.
+    """The same arm under currents [A], or voltages [V] of motors without inductance.
 
     tau_m = k_t i, and i = (u - k_e s) / R with the motors' speeds s = A' x'.
     """
     if command_type == "motor_current":
-        (kt,) = constants(model, "torque_constant")
-        damping, limits = np.zeros(len(kt)), model.motors.limits[:, 1]
+        gain = torque_constants(model)
+        damping, limits = np.zeros(len(gain)), model.motors.limits[:, 1]
     else:
-        names = ("torque_constant", "resistance", "back_emf_constant")
-        kt, resistance, ke = constants(model, *names)
-        kt = kt / resistance
-        damping, limits = kt * ke, model.motors.limits[:, 0]
+        motors = windings(model)
+        gain = motors.torque_constant / motors.resistance
+        damping, limits = gain * motors.back_emf_constant, model.motors.limits[:, 0]
     rows = speed_rows(model)
 
     def torque(rate: Array, u: Array) -> Array:
-        return np.asarray(kt * u - damping * (rows @ rate))
+        return np.asarray(gain * u - damping * (rows @ rate))
 
     def slopes(x: Array, rate: Array, u: Array) -> tuple[Array, Array, Array]:
         by_x, by_rate, by_torque = made.slopes(x, rate, torque(rate, u))
-        return by_x, by_rate - by_torque @ (damping[:, None] * rows), by_torque * kt
+        return by_x, by_rate - by_torque @ (damping[:, None] * rows), by_torque * gain
 
     return ForwardEquations(
         made.size, limits, lambda x, rate, u: made.acceleration(x, rate, torque(rate, u)), slopes

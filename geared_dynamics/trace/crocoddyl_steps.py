@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from geared_dynamics.actuation.driven_dynamics import windings
 from geared_dynamics.arrays import Array
 from geared_dynamics.checks import flag
 from geared_dynamics.dynamics.arguments import positive, real_number
@@ -14,7 +15,6 @@ from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace.crocoddyl_models import (
     ForwardEquations,
     check_costs,
-    constants,
     equations,
     speed_rows,
 )
@@ -50,22 +50,20 @@ def to_crocoddyl_action(model: GearedModel, costs: Any, dt: float, *, heat: bool
     dt = real_number("dt", dt, "give a time above 0 [s]", positive)
     crocoddyl = extra("crocoddyl", "to_crocoddyl_action")
     made = equations(arm, "motor_torque")
-    names = ("torque_constant", "resistance", "back_emf_constant", "inductance")
-    kt, resistance, ke, inductance = constants(arm, *names)
-    whole = inductance + dt * resistance
-    thermal = arm.motors.thermal
+    motors, thermal = windings(arm), arm.motors.thermal
+    whole = motors.inductance + dt * motors.resistance
     step = DrivenStep(
         made,
         dt,
-        stay=inductance / whole,
+        stay=motors.inductance / whole,
         per_volt=dt / whole,
-        torque=kt,
-        emf=ke[:, None] * speed_rows(arm),
+        torque=motors.torque_constant,
+        emf=motors.back_emf_constant[:, None] * speed_rows(arm),
         continuous=thermal[:, 0] if heat else None,
         cooling=np.exp(-dt / thermal[:, 1]),
         limits=arm.motors.limits[:, 0],
     )
-    check_costs(costs, step.size, len(kt))
+    check_costs(costs, step.size, len(whole))
     return action_class(crocoddyl)(step, costs)
 
 
@@ -77,11 +75,11 @@ class DrivenStep(NamedTuple):
         dt: Length of the step [s].
         stay: What is left of a current (m,).
         per_volt: Current by a volt (m,) [A/V].
-        torque: Torque constants (m,).
-        emf: Back-EMF by the rates (m, N).
-        continuous: Continuous currents (m,), infinite without a budget; None without heat.
+        torque: Torque constants (m,) [N m/A].
+        emf: Back-EMF by the rates of q, or of x (m, N) [V s/rad or V s/m].
+        continuous: Continuous currents (m,) [A], infinite without a budget; None without heat.
         cooling: What is left of a heat (m,).
-        limits: Of the voltages (m,).
+        limits: Of the voltages (m,) [V].
     """
 
     made: ForwardEquations

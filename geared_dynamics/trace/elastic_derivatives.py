@@ -31,18 +31,18 @@ from geared_dynamics.trace.functions import (
     solved,
 )
 from geared_dynamics.trace.graph import Number
-from geared_dynamics.trace.joined import JoinedFunction, Shapes, answer
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, joined_results
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import NUMBER, Form, body_form
 from geared_dynamics.trace.tape import filled
 
-MOTION = "elastic.inverse_dynamics_derivatives"
+INVERSE_DERIVATIVES = "elastic.inverse_dynamics_derivatives"
 
 
 class ElasticInverseDerivatives(NamedTuple):
-    """Force that a motion of x = (q, theta) needs beside that of the springs, and its derivatives.
+    """Force that a motion of x = (q, theta) needs besides the springs', and its derivatives.
 
-    N = n + n_e; rows are forces: first those on the joints, then those on theta.
+    N = n + n_e; rows are forces: first those on the joints, then those on theta, joint side.
 
     Attributes:
         tau: Force on x (..., N) [N m or N].
@@ -61,10 +61,10 @@ class ElasticForwardDerivatives(NamedTuple):
     """Acceleration of x = (q, theta), N = n + n_e, and its derivatives, a row for each.
 
     Attributes:
-        a: Acceleration of x (..., N).
+        a: Acceleration of x (..., N) [rad/s^2 or m/s^2].
         da_dx: Its derivative by the position x (..., N, N).
         da_drate: By its velocity (..., N, N).
-        da_dtau_m: By the motors' torques (..., N, m): H^-1 A.
+        da_dtau_m: By the torques at the motors' shafts (..., N, m): H^-1 A.
         da_dtau: By the further force on the joints (..., N, n): the first columns of H^-1.
     """
 
@@ -91,8 +91,8 @@ def inverse_dynamics_derivatives(
     Args:
         model: Geared model with elastic joints.
         state: State with its motor side, arrays (..., n) and (..., n_e).
-        a: Joint acceleration (..., n).
-        atheta: Acceleration of theta (..., n_e).
+        a: Joint acceleration (..., n) [rad/s^2 or m/s^2].
+        atheta: Acceleration of theta (..., n_e), joint side.
         out: An earlier result of the same shape, which is filled and returned.
 
     Raises:
@@ -102,9 +102,9 @@ def inverse_dynamics_derivatives(
     if model.joined_code:  # (q, theta) is x: the parts are the inputs one after the other
         sides = state_inputs(model, state)
         sides |= {"a": (a, model.n), "atheta": (atheta, model.elasticity.count)}
-        rows = by_own_code(model, MOTION, sides)
+        rows = by_own_code(model, INVERSE_DERIVATIVES, sides)
         if rows is not None:
-            return filled(ElasticInverseDerivatives(*motion_parts(rows, model)), out)
+            return filled(ElasticInverseDerivatives(*inverse_slope_parts(rows, model)), out)
     x, rate, change = joined(
         model, q=(state.q, state.theta), v=(state.v, state.vtheta), a=(a, atheta)
     )
@@ -143,7 +143,7 @@ def forward_dynamics_derivatives(
     if model.joined_code:
         given = state_inputs(model, state)
         given |= {"tau_m": (tau_m, m), "tau": (np.zeros(n) if tau is None else tau, n)}
-        rows = by_own_code(model, FORWARD, given)
+        rows = by_own_code(model, FORWARD_DERIVATIVES, given)
         if rows is not None:
             columns = rows[..., size:].reshape(*rows.shape[:-1], size, -1)
             parts = np.split(columns, ends, axis=-1)
@@ -173,11 +173,11 @@ def slopes_of(model: GearedModel, x: Array, rate: Array, change: Array) -> tuple
     inputs: dict[str, tuple[ArrayLike, int]] = {
         "x": (x, size), "rate": (rate, size), "a": (change, size)
     }  # fmt: skip
-    rows = answer(model, MOTION, MOTION_SLOPES, inputs, refuse)
-    return motion_parts(rows, model)
+    rows = joined_results(model, INVERSE_DERIVATIVES, INVERSE_SLOPES, inputs, refuse)
+    return inverse_slope_parts(rows, model)
 
 
-def motion_parts(rows: Array, model: GearedModel) -> tuple[Array, ...]:
+def inverse_slope_parts(rows: Array, model: GearedModel) -> tuple[Array, ...]:
     """Force on x and its three derivatives, of the results (..., N + 3 N N)."""
     size = model.with_springs().n
     count, shape = size * size, (*rows.shape[:-1], size, size)
@@ -225,14 +225,18 @@ def forward_forms(model: GearedModel) -> dict[str, Form]:
     return motion_forms(model) | {"plan": Form(plan.copy(), np.zeros(len(plan), np.int8))}
 
 
-def trace_motion(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+def trace_inverse_slopes(
+    tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]
+) -> list[Number]:
     """Force on x (N,), then its derivatives (N N,) by x, its velocity, its acceleration."""
     force = force_on_x(tracer, arrays, inputs)
     variables = [tracer.graph.symbol(x) for part in inputs for x in part]
     return [*force, *blocks(jacobian(tracer.graph, force, variables), len(force))]
 
 
-def trace_forward(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+def trace_forward_slopes(
+    tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]
+) -> list[Number]:
     """Acceleration (N,), then its derivatives (N, 2 N + m + n) by x, rate, tau_m and tau."""
     graph, (x, rate, tau_m, tau) = tracer.graph, inputs
     size, n, m = len(x), len(tau), len(tau_m)
@@ -312,31 +316,31 @@ def of_x(*names: str) -> Callable[[Arrays], dict[str, int]]:
 
 
 def forward_slope_inputs(arrays: Arrays) -> dict[str, int]:
-    """Lengths of the inputs of ``trace_forward``."""
+    """Lengths of the inputs of ``trace_forward_slopes``."""
     n, shafts, motors = lengths(arrays)
     return {"x": n + shafts, "rate": n + shafts, "tau_m": motors, "tau": n}
 
 
-def motion_shapes(arrays: Arrays) -> Shapes:
-    """Outputs of ``trace_motion``."""
+def inverse_slope_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_inverse_slopes``."""
     size = coordinates(arrays)
     names = ("dtau_dx", "dtau_drate", "dtau_da")
     return {"tau": (size,)} | dict.fromkeys(names, (size, size))
 
 
-def forward_shapes(arrays: Arrays) -> Shapes:
-    """Outputs of ``trace_forward``."""
+def forward_slope_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_forward_slopes``."""
     n, shafts, motors = lengths(arrays)
     size = n + shafts
     return {"a": (size,), "slopes": (size, 2 * size + motors + n)}
 
 
-FORWARD = "elastic.forward_dynamics_derivatives"
-MOTION_SLOPES = JoinedFunction(
-    motion_forms, of_x("x", "rate", "a"), motion_shapes, trace_motion, kinks=True
+FORWARD_DERIVATIVES = "elastic.forward_dynamics_derivatives"
+INVERSE_SLOPES = JoinedFunction(
+    motion_forms, of_x("x", "rate", "a"), inverse_slope_shapes, trace_inverse_slopes, kinks=True
 )
 FORWARD_SLOPES = JoinedFunction(
-    forward_forms, forward_slope_inputs, forward_shapes, trace_forward, kinks=True
+    forward_forms, forward_slope_inputs, forward_slope_shapes, trace_forward_slopes, kinks=True
 )
 INVERSE_DYNAMICS = JoinedFunction(
     motion_forms, motion_inputs, both_sides("tau", "tau_theta"), trace_inverse

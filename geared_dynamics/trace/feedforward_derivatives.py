@@ -21,22 +21,24 @@ from geared_dynamics.kernels import flatness_layout as at
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace.functions import Arrays, jacobian
 from geared_dynamics.trace.graph import Number
-from geared_dynamics.trace.joined import JoinedFunction, Shapes, answer
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, joined_results
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import NUMBER, Form, bodies_of
 from geared_dynamics.trace.tape import filled
 
-NAME = "elastic.feedforward_derivatives"
+FEEDFORWARD_DERIVATIVES = "elastic.feedforward_derivatives"
 
 
 class FeedforwardDerivatives(NamedTuple):
-    """Motion of the shafts, the motors' torque, and their derivatives by q and its derivatives.
+    """Motor-side motion and motor torque, and their derivatives by q and its time derivatives.
 
-    The last two dimensions (rows, n) are those of the path: row i is the i-th derivative of q,
-    and there are as many as the method reads (``derivatives_needed`` and one).
+    The last two dimensions (rows, n) are those of the path: row i is the i-th time derivative of
+    q, and there are as many as the method reads (``derivatives_needed`` and one). theta is on the
+    joint side of the gear, tau_m at the motors' shafts.
 
     Attributes:
-        values: theta, vtheta, atheta, tau_m, one after the other (..., 3 n_e + m).
+        values: theta [rad or m], vtheta, atheta, tau_m [N m], one after the other
+            (..., 3 n_e + m).
         dtheta: Derivative of theta (..., n_e, rows, n).
         dvtheta: Of its velocity (..., n_e, rows, n).
         datheta: Of its acceleration (..., n_e, rows, n).
@@ -66,7 +68,7 @@ def feedforward_derivatives(
 
     Args:
         model: Geared model with elastic joints.
-        derivatives: Joint position and its time derivatives (..., k+1, n).
+        derivatives: Joint position [rad or m] and its time derivatives (..., k+1, n).
         method: ``reduced``, ``expanded`` or ``exact``.
         order: Of ``expanded``.
         friction: Whether joint friction counts.
@@ -82,21 +84,25 @@ def feedforward_derivatives(
     n, shafts = model.n, int(plan.plan[at.SHAFTS])
     flat = path.reshape(*path.shape[:-2], plan.rows * n)
     usual = (method, order, friction) == ("reduced", None, False)
-    function = SLOPES if usual else slopes_function(method, order, friction)
-    name = NAME if usual else f"{NAME} {method} {order} {friction}"
+    function = FEEDFORWARD_SLOPES if usual else slopes_function(method, order, friction)
+    name = FEEDFORWARD_DERIVATIVES
+    if not usual:
+        name += f" {method} {order} {friction}"
     feedforward(model, path, method, order, friction=friction)  # refuses what has no answer
 
     def refuse(place: int, state: tuple[int, ...]) -> NoReturn:
-        refuse_kink(model, place, state, shafts)
+        refuse_feedforward_kink(model, place, state, shafts)
 
-    rows = answer(model, name, function, {"derivatives": (flat, plan.rows * n)}, refuse)
+    rows = joined_results(model, name, function, {"derivatives": (flat, plan.rows * n)}, refuse)
     width = rows.shape[-1] // (1 + plan.rows * n)
     slopes = rows[..., width:].reshape(*rows.shape[:-1], width, plan.rows, n)
     parts = np.split(slopes, (shafts, 2 * shafts, 3 * shafts), axis=-3)
     return filled(FeedforwardDerivatives(rows[..., :width], *parts), out)
 
 
-def refuse_kink(model: GearedModel, place: int, state: tuple[int, ...], shafts: int) -> NoReturn:
+def refuse_feedforward_kink(
+    model: GearedModel, place: int, state: tuple[int, ...], shafts: int
+) -> NoReturn:
     """Name the result that has no derivative."""
     where = f" of state {', '.join(map(str, state))}" if state else ""
     finding = "friction changes its sign there, so that the feedforward has no derivative"
@@ -140,12 +146,14 @@ def result_width(arrays: Arrays) -> int:
 
 
 def trace_feedforward(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
-    """Motion of the shafts and motors' torque."""
+    """Motor-side motion, then the motors' torque (3 n_e + m,)."""
     constants = [arrays[name] for name in ("model", "flat", "drives")]
     return list(tracer.run(flatness.elastic_feedforward, constants, inputs, result_width(arrays)))
 
 
-def trace_slopes(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+def trace_feedforward_slopes(
+    tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]
+) -> list[Number]:
     """Those, then the derivatives of each by the path, row after row."""
     values = trace_feedforward(tracer, arrays, inputs)
     variables = [tracer.graph.symbol(x) for x in inputs[0]]
@@ -153,7 +161,7 @@ def trace_slopes(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> 
     return [*values, *(x for line in slopes for x in line)]
 
 
-def value_shapes(arrays: Arrays) -> Shapes:
+def feedforward_shapes(arrays: Arrays) -> Shapes:
     """Outputs of ``trace_feedforward``."""
     plan = arrays["flat"]
     shafts, motors = int(plan[at.SHAFTS]), int(plan[at.MOTORS])  # type: ignore[arg-type]
@@ -161,8 +169,8 @@ def value_shapes(arrays: Arrays) -> Shapes:
     return {name: (width,) for name, width in widths.items()}
 
 
-def slope_shapes(arrays: Arrays) -> Shapes:
-    """Outputs of ``trace_slopes``."""
+def feedforward_slope_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_feedforward_slopes``."""
     width = result_width(arrays)
     return {"values": (width,), "slopes": (width, path_width(arrays)["derivatives"])}
 
@@ -172,16 +180,16 @@ def slopes_function(method: Method, order: int | None, friction: bool) -> Joined
     return JoinedFunction(
         lambda model: feedforward_forms(model, method, order, friction),
         path_width,
-        slope_shapes,
-        trace_slopes,
+        feedforward_slope_shapes,
+        trace_feedforward_slopes,
         kinks=True,
     )
 
 
-SLOPES = slopes_function("reduced", None, False)
+FEEDFORWARD_SLOPES = slopes_function("reduced", None, False)
 FEEDFORWARD = JoinedFunction(
     lambda model: feedforward_forms(model, "reduced", None, False),
     path_width,
-    value_shapes,
+    feedforward_shapes,
     trace_feedforward,
 )

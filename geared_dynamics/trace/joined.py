@@ -41,7 +41,8 @@ class JoinedFunction:
         inputs: Names and lengths of its inputs, of the packed arrays.
         outputs: Names and shapes of its outputs, in the order of the results.
         trace: Writes it into a tracer's graph.
-        kinks: Whether it has derivatives, which do not exist where a comparison is met.
+        kinks: Whether it gives derivatives that may not exist where numbers that it compares
+            are equal.
     """
 
     forms: Callable[[GearedModel], dict[str, Form]]
@@ -91,7 +92,7 @@ def numbers(forms: dict[str, Form]) -> Arrays:
     return {name: list(form.numbers.tolist()) for name, form in forms.items()}
 
 
-def answer(
+def joined_results(
     model: GearedModel,
     name: str,
     function: JoinedFunction,

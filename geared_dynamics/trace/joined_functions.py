@@ -59,7 +59,7 @@ def of_joints(name: str) -> Callable[[Arrays], Shapes]:
 
 JOINED: dict[str, JoinedFunction] = {
     "friction_forces": JoinedFunction(
-        friction_forms, motors.of_joints("v", "q", "tau"), of_joints("friction"), trace_friction
+        friction_forms, motors.joint_widths("v", "q", "tau"), of_joints("friction"), trace_friction
     ),
     "external_forces": JoinedFunction(
         lambda model: forms_of(model, ("columns",)),
@@ -67,15 +67,15 @@ JOINED: dict[str, JoinedFunction] = {
         of_joints("tau"),
         trace_wrenches,
     ),
-    motors.COMMANDS: motors.COMMAND_SLOPES,
-    parameters.COMMANDS_BY_PARAMETERS: parameters.LOAD_SLOPES,
-    parameters.BY_PARAMETERS: parameters.PARAMETER_SLOPES,
+    motors.COMMANDS_BY_MOTION: motors.COMMAND_SLOPES,
+    parameters.COMMANDS_BY_PARAMETERS: parameters.COMMAND_PARAMETER_SLOPES,
+    parameters.ACCELERATION_BY_PARAMETERS: parameters.ACCELERATION_PARAMETER_SLOPES,
     "elastic.inverse_dynamics": elastic.INVERSE_DYNAMICS,
     "elastic.forward_dynamics": elastic.FORWARD_DYNAMICS,
-    elastic.MOTION: elastic.MOTION_SLOPES,
-    elastic.FORWARD: elastic.FORWARD_SLOPES,
+    elastic.INVERSE_DERIVATIVES: elastic.INVERSE_SLOPES,
+    elastic.FORWARD_DERIVATIVES: elastic.FORWARD_SLOPES,
     "elastic.feedforward": flat.FEEDFORWARD,
-    flat.NAME: flat.SLOPES,
+    flat.FEEDFORWARD_DERIVATIVES: flat.FEEDFORWARD_SLOPES,
 }
 ALL: dict[str, Function | JoinedFunction] = {**FUNCTIONS, **JOINED}
 
@@ -135,5 +135,5 @@ def refuse_untraceable(place: str, name: object) -> None:
         return
     for word, why in UNTRACEABLE.items():
         if word in name.lower():
-            remedy = "use it in Python; the functions of the arm that it calls can be given"
+            remedy = "call it from Python, and name here the functions of the arm that it calls"
             raise ArrayError(place, f"{name!r} cannot be compiled or exported: {why}", remedy)

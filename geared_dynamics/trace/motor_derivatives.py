@@ -17,15 +17,12 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import functions
 from geared_dynamics.trace.functions import Arrays, jacobian
 from geared_dynamics.trace.graph import Number
-from geared_dynamics.trace.joined import JoinedFunction, Shapes, answer
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, joined_results
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import forms_of
 from geared_dynamics.trace.tape import filled
 
-COMMANDS = "motor_commands_derivatives"
-
-
-# -- Motor commands by the motion -----------------------------------------------------------------
+COMMANDS_BY_MOTION = "motor_commands_derivatives"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +31,7 @@ class MotorCommandsDerivatives:
 
     Attributes:
         commands: The commands themselves.
-        dtorque_dq: Derivative of the electromagnetic torque by the position.
+        dtorque_dq: Derivative of the electromagnetic torque [N m], motor side, by the position.
         dtorque_dv: By the velocity.
         dtorque_da: By the acceleration.
     """
@@ -104,8 +101,8 @@ def motor_commands_derivatives(
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
-        a: Joint acceleration (..., n).
+        v: Joint velocity (..., n) [rad/s or m/s].
+        a: Joint acceleration (..., n) [rad/s^2 or m/s^2].
         out: An earlier result of the same model and shape, which is filled and returned.
 
     Raises:
@@ -117,10 +114,10 @@ def motor_commands_derivatives(
     n, m = coordinates(model), len(model.motor_names)
 
     def refuse(place: int, state: tuple[int, ...]) -> NoReturn:
-        refuse_kink(model, place, state)
+        refuse_command_kink(model, place, state)
 
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
-    rows = answer(model, COMMANDS, COMMAND_SLOPES, inputs, refuse)
+    rows = joined_results(model, COMMANDS_BY_MOTION, COMMAND_SLOPES, inputs, refuse)
     slopes = rows[..., m:].reshape(*rows.shape[:-1], m, 3, n)
     parts = tuple(slopes[..., k, :] for k in range(3))
     if out is None:
@@ -144,7 +141,9 @@ class CommandArrays(NamedTuple):
     dtorque_da: Array
 
 
-def trace_slopes(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -> list[Number]:
+def trace_command_slopes(
+    tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]
+) -> list[Number]:
     """Torques (m,), then of each motor its derivatives by q, v and a (m, 3, n)."""
     rows = functions.motor_commands(tracer, arrays, inputs)
     m = motor_count(arrays)
@@ -159,27 +158,27 @@ def motor_count(arrays: Arrays) -> int:
     return int(arrays["drives"][at.COUNT])  # type: ignore[arg-type]
 
 
-def of_joints(*names: str) -> Callable[[Arrays], dict[str, int]]:
+def joint_widths(*names: str) -> Callable[[Arrays], dict[str, int]]:
     """Inputs that are quantities of the joints."""
     return lambda arrays: dict.fromkeys(names, functions.coordinates(arrays))
 
 
-def slope_shapes(arrays: Arrays) -> Shapes:
-    """Outputs of ``trace_slopes``."""
+def command_slope_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_command_slopes``."""
     n, m = functions.coordinates(arrays), motor_count(arrays)
     return {"torque": (m,), "slopes": (m, 3, n)}
 
 
 COMMAND_SLOPES = JoinedFunction(
     lambda model: forms_of(model, functions.DRIVEN),
-    of_joints("q", "v", "a"),
-    slope_shapes,
-    trace_slopes,
+    joint_widths("q", "v", "a"),
+    command_slope_shapes,
+    trace_command_slopes,
     kinks=True,
 )
 
 
-def refuse_kink(model: GearedModel, place: int, state: tuple[int, ...]) -> NoReturn:
+def refuse_command_kink(model: GearedModel, place: int, state: tuple[int, ...]) -> NoReturn:
     """Name the motor whose torque has no derivative, and by what."""
     n, m = model.n, len(model.motor_names)
     where = f" of state {', '.join(map(str, state))}" if state else ""

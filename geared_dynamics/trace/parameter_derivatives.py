@@ -21,8 +21,8 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import functions
 from geared_dynamics.trace.functions import Arrays, jacobian, solved
 from geared_dynamics.trace.graph import Number
-from geared_dynamics.trace.joined import JoinedFunction, Shapes, answer
-from geared_dynamics.trace.motor_derivatives import motor_count, of_joints
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, joined_results
+from geared_dynamics.trace.motor_derivatives import joint_widths, motor_count
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import Form, forms_of
 from geared_dynamics.trace.tape import filled
@@ -34,9 +34,10 @@ class MotorParameterDerivatives(NamedTuple):
     """Motor torques and their derivatives by the parameters.
 
     Attributes:
-        torque: Electromagnetic torque (..., m) [N m].
-        dtorque_dpi: Its derivative (..., m, p), columns as in ``parameter_names``. Of the current
-            divide by the torque constant, of the voltage multiply that by the resistance.
+        torque: Electromagnetic torque (..., m) [N m], motor side.
+        dtorque_dpi: Its derivative (..., m, p), columns as in ``parameter_names``. Divided by the
+            torque constant it is that of the current, which times the resistance is that of the
+            voltage.
     """
 
     torque: Array
@@ -53,17 +54,18 @@ def motor_commands_parameter_derivatives(
 ) -> MotorParameterDerivatives:
     r"""Motor torques for a motion, and their exact derivatives by the parameters.
 
-    With tau = Y \pi the joint force and J the rotors' own inertia, which is upstream of the loss,
+    With tau = Y \pi the joint force, and J the rotors' inertias, which are among the parameters
+    and also act between the motor and the losses of its gear,
 
-        d torque/d\pi = (d torque/d tau) Y + (d torque/dJ),
+        d torque/d\pi = (d torque/d tau) Y + (d torque/dJ) (dJ/d\pi),
 
     with friction that grows with the load, the gears' losses and balancers.
 
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
-        a: Joint acceleration (..., n).
+        v: Joint velocity (..., n) [rad/s or m/s].
+        a: Joint acceleration (..., n) [rad/s^2 or m/s^2].
         out: An earlier result of the same shape, which is filled and returned.
 
     Raises:
@@ -82,12 +84,12 @@ def motor_commands_parameter_derivatives(
         raise ArrayError(f"v or a{where}", finding, "move off that state")
 
     inputs = {"q": (q, n), "v": (v, n), "a": (a, n)}
-    rows = answer(model, COMMANDS_BY_PARAMETERS, LOAD_SLOPES, inputs, refuse)
+    rows = joined_results(model, COMMANDS_BY_PARAMETERS, COMMAND_PARAMETER_SLOPES, inputs, refuse)
     slopes = rows[..., m:].reshape(*rows.shape[:-1], m, -1)
     return filled(MotorParameterDerivatives(rows[..., :m], slopes), out)
 
 
-def load_forms(model: GearedModel) -> dict[str, Form]:
+def command_parameter_forms(model: GearedModel) -> dict[str, Form]:
     """Packed arrays of the drives and the regressor, and the columns of the motors' rotors."""
     columns = columns_of(model).wheels
     counted = model.coupling != "none"
@@ -115,9 +117,10 @@ def trace_command_parameters(
     count = len(Y) // n
     result = list(torque)
     for r, line in enumerate(slopes):
-        row = [0.0 for _ in range(count)]  # type: list[Number]
+        row: list[Number] = [0.0] * count
         for i, factor in enumerate(line[:n]):
-            row = [x + factor * y for x, y in zip(row, Y[i * count :], strict=False)]
+            of_joint = Y[i * count : (i + 1) * count]
+            row = [x + factor * y for x, y in zip(row, of_joint, strict=True)]
         column = int(arrays["rotors"][r])  # type: ignore[arg-type]
         if column >= 0:
             row[column] = row[column] + line[n + r]
@@ -157,15 +160,19 @@ def torque_beside(
     return list(out.cells[at.TORQUE * m : (at.TORQUE + 1) * m])
 
 
-def load_shapes(arrays: Arrays) -> Shapes:
+def command_parameter_shapes(arrays: Arrays) -> Shapes:
     """Outputs of ``trace_command_parameters``."""
     m, p = motor_count(arrays), int(arrays["columns"][layout.PARAMETERS])  # type: ignore[arg-type]
     return {"torque": (m,), "dtorque_dpi": (m, p)}
 
 
 COMMANDS_BY_PARAMETERS = "motor_commands_parameter_derivatives"
-LOAD_SLOPES = JoinedFunction(
-    load_forms, of_joints("q", "v", "a"), load_shapes, trace_command_parameters, kinks=True
+COMMAND_PARAMETER_SLOPES = JoinedFunction(
+    command_parameter_forms,
+    joint_widths("q", "v", "a"),
+    command_parameter_shapes,
+    trace_command_parameters,
+    kinks=True,
 )
 
 # -- The forward dynamics by the parameters -------------------------------------------------------
@@ -175,7 +182,7 @@ class ParameterDerivatives(NamedTuple):
     """Joint acceleration and its derivative by the parameters.
 
     Attributes:
-        a: Joint acceleration (..., n).
+        a: Joint acceleration (..., n) [rad/s^2 or m/s^2].
         da_dpi: Its derivative (..., n, p), columns as in ``parameter_names``.
     """
 
@@ -203,7 +210,7 @@ def forward_dynamics_parameter_derivatives(
     Args:
         model: Geared model.
         q: Joint position (..., n) [rad or m].
-        v: Joint velocity (..., n).
+        v: Joint velocity (..., n) [rad/s or m/s].
         tau: Generalised joint force (..., n) [N m or N], joint side.
         out: An earlier result of the same shape, which is filled and returned.
 
@@ -212,7 +219,7 @@ def forward_dynamics_parameter_derivatives(
     """
     n = coordinates(model)
     inputs = {"q": (q, n), "v": (v, n), "tau": (tau, n)}
-    rows = by_own_code(model, BY_PARAMETERS, inputs)
+    rows = by_own_code(model, ACCELERATION_BY_PARAMETERS, inputs)
     if rows is not None:
         da = rows[..., n:].reshape(*rows.shape[:-1], n, -1)
         return filled(ParameterDerivatives(rows[..., :n], da), out)
@@ -222,7 +229,7 @@ def forward_dynamics_parameter_derivatives(
     return filled(ParameterDerivatives(acceleration, slopes), out)
 
 
-def trace_by_parameters(
+def trace_acceleration_parameters(
     tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]
 ) -> list[Number]:
     """Acceleration (n,), then its derivative by the parameters (n p,)."""
@@ -236,16 +243,16 @@ def trace_by_parameters(
     return [*a, *(x for line in zip(*columns, strict=True) for x in line)]
 
 
-def parameter_shapes(arrays: Arrays) -> Shapes:
-    """Outputs of ``trace_by_parameters``."""
+def acceleration_parameter_shapes(arrays: Arrays) -> Shapes:
+    """Outputs of ``trace_acceleration_parameters``."""
     n, p = functions.coordinates(arrays), int(arrays["columns"][layout.PARAMETERS])  # type: ignore[arg-type]
     return {"a": (n,), "da_dpi": (n, p)}
 
 
-BY_PARAMETERS = "forward_dynamics_parameter_derivatives"
-PARAMETER_SLOPES = JoinedFunction(
+ACCELERATION_BY_PARAMETERS = "forward_dynamics_parameter_derivatives"
+ACCELERATION_PARAMETER_SLOPES = JoinedFunction(
     lambda model: forms_of(model, (*functions.PLANNED, "columns")),
-    of_joints("q", "v", "tau"),
-    parameter_shapes,
-    trace_by_parameters,
+    joint_widths("q", "v", "tau"),
+    acceleration_parameter_shapes,
+    trace_acceleration_parameters,
 )

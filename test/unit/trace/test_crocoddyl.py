@@ -91,7 +91,7 @@ def test_currents_and_voltages_against_differences() -> None:
     tau = model.structure_matrix @ (motors.torque_constant * current)
     expected = gd.forward_dynamics(model, x[:3], x[3:], tau)
     assert difference(np.array(data.xout), expected) <= 1e-13
-    with pytest.raises(ModelError, match=r"inductance: makes the current a state.*action"):
+    with pytest.raises(ModelError, match=r"inductance: is above 0.*to_crocoddyl_action"):
         gd.to_crocoddyl(driven_arm(1, joints=3), costs, command_type="motor_voltage")
     lacking = driven_arm(1, joints=3, torque_constant=None, resistance=None, inductance=None)
     with pytest.raises(ModelError, match=r"torque_constant: is not given"):
