@@ -167,6 +167,7 @@ def test_a_universal_robot_by_its_names(processes: Processes, graph: Graph) -> N
     graph.wait_for_state("/feedforward_node", "active")
     output = "/effort_joint_trajectory_controller/joint_trajectory"
     assert f"spawner {output.split('/')[1]} --inactive" in process.output, process.report()
+    graph.wait_for_node("feedforward_node")
     topics = dict(graph.node.get_publisher_names_and_types_by_node("feedforward_node", "/"))
     assert output in topics
     assert "/feedforward_node/annotated_trajectory" not in topics

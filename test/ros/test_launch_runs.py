@@ -80,6 +80,7 @@ def test_topics_follow_the_arguments(processes: Processes, graph: Graph) -> None
     )
     launch(processes, "feedforward.launch.py", *arguments)
     graph.wait_for_state("/arm/helper", "active")
+    graph.wait_for_node("helper")
     topics = dict(graph.node.get_subscriber_names_and_types_by_node("helper", "/arm"))
     assert "/joint_states" in topics
     topics = dict(graph.node.get_publisher_names_and_types_by_node("helper", "/arm"))
@@ -302,6 +303,7 @@ def test_a_recording_is_played_into_the_node(
     names = ["mode", "use_sim_time"]
     found = graph.get_parameters("/feedforward_node", names)
     assert found == {"mode": "stream", "use_sim_time": True}
+    graph.wait_for_node("feedforward_node")
     heard = graph.node.get_subscriber_names_and_types_by_node("feedforward_node", "/")
     assert TOPIC in dict(heard)
     graph.until(said.is_file, "the player")

@@ -175,11 +175,17 @@ def test_limits_are_lowered_and_raised_again(node: Rig) -> None:
 
 
 def test_a_command_takes_its_time(node: Rig) -> None:
-    """The default of safety.command_rate: from one command to another through those between."""
+    """The default of safety.command_rate: from one command to another through those between.
+
+    Joint states 20 ms apart, as on a machine that stalls, allow all of it at once: one of some
+    changes is enough. Without the limit none would do.
+    """
     assert gravity()[1] > 40.0
-    for gravity_on in (False, True):
-        passed = between(node, use_gravity_compensation=gravity_on)
-        assert any(1.0 < value < gravity()[1] - 1.0 for value in passed), passed
+    passed: list[list[float]] = []
+    for gravity_on in 5 * (False, True):
+        passed.append(between(node, use_gravity_compensation=gravity_on))
+    for way in (passed[::2], passed[1::2]):
+        assert any(1.0 < value < gravity()[1] - 1.0 for values in way for value in values), way
 
 
 def test_no_state_of_the_lifecycle_lets_parameters_widen_limits(node: Rig) -> None:
