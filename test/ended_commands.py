@@ -59,7 +59,7 @@ def skeleton(data: bytes) -> bytes:
 
 
 def replaced(new: Files) -> list[str]:
-    """Names of the files that a command replaces; bags, which are folders, it makes anew."""
+    """Names of the files that a command replaces; bags, which are folders, are made again."""
     bags = {Path(name).parent for name in new if Path(name).name == "metadata.yaml"}
     return [name for name in new if Path(name).parent not in bags]
 

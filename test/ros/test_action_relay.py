@@ -206,7 +206,7 @@ def test_a_stop_cancels_the_controllers_goal(
 def test_a_controller_that_starts_again_ends_its_goals(
     rig: Rig, client: GoalClient, controller: FakeController
 ) -> None:
-    """The action is there all the time, but nobody follows the goal any more."""
+    """The action is there all the time, but no controller follows the goal any more."""
     goal = begun(rig, client, controller)
     first = controller.server
     controller.serve(rig.graph.node)

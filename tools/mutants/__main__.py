@@ -133,7 +133,7 @@ class Laboratory:
         if not status:
             return None
         by = failures(self.log)
-        if isinstance(tests[0], Path):  # what nobody has recorded may fail without any mutant
+        if isinstance(tests[0], Path):  # unrecorded: it may fail without any mutant
             named = by.startswith(("FAILED", "ERROR"))  # a crash names none
             failed = [by.partition(" ")[2].partition(" - ")[0]] if named else list(map(str, tests))
             if not self.sound.issuperset(failed):
