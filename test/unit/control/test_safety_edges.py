@@ -363,3 +363,13 @@ def test_only_what_is_near_its_limit_is_told() -> None:
     assert rig.cycle(v=np.array([2.8, 0.0])).events == Event.VELOCITY_NEAR
     rig = running(at=[1.96, 0.4])
     assert rig.cycle().events == Event.POSITION_NEAR
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_what_is_just_not_near_is_not_told_beside_what_is(side: float) -> None:
+    """Bounds that numbers hit exactly, while another joint has all of them looked at."""
+    options: dict[str, Any] = {"position_margin": 0.25, "velocity_near": 0.5}
+    rig = running(at=[side * 1.75, 0.4], **options)
+    assert rig.cycle(v=np.array([0.0, 2.5])).events == Event.VELOCITY_NEAR
+    rig = running(at=[side * 1.875, 0.4], **options)
+    assert rig.cycle(v=np.array([0.0, side * 2.0])).events == Event.POSITION_NEAR
