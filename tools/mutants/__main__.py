@@ -171,20 +171,19 @@ class Laboratory:
     def rank(self, mutant: Mutant, file: Path) -> tuple[bool | int, ...]:
         """How soon a test file may notice a mutant: lower ones run first.
 
-        First what killed others of its source, is named after it or imports it, then what killed
-        others of its room, then what is named after a folder of it.
+        First what killed others of its source, is named after it or imports it, then what shares
+        words with its name and its folders, then what killed others of its room.
         """
         stem, path = Path(mutant.path).stem, mutant.path
         names = re.compile(rf"^ *(?:from|import) .*\b{stem}\b", re.MULTILINE)
         imported = names.search((self.tree / file).read_text("utf-8")) is not None
         imported = imported and room(path) != "kernels" and stem != "__init__"
-        folders = Path(path).parts[1:-1]
         return (
             -self.killers[path, file],
             stem not in file.stem,
             not imported,
+            -len(words(*Path(path).with_suffix("").parts[1:]) & words(file.stem)),
             -self.killers[room(path), file],
-            not any(folder in file.stem for folder in folders),
         )
 
     def tests(
@@ -213,6 +212,11 @@ class Laboratory:
                 lines |= files.get(name, set())
         text = (self.tree / path).read_text("utf-8")
         return [first for first, last in refusals(text) if not lines & set(range(first, last + 1))]
+
+
+def words(*names: str) -> set[str]:
+    """Words of names, without the plural's s."""
+    return {word.rstrip("s") for name in names for word in name.split("_")}
 
 
 def watched(tree: Path, test: Path, path: Path) -> int:
