@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--approach", type=frequency, metavar="SECONDS",
-        help="with --publish: move to the first point in this time first, from wherever the arm is",
+        help="with --publish: move to the first point in this time, from wherever the arm is",
     )  # fmt: skip
     add_force_option(parser)
     add_json_option(parser)
