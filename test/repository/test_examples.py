@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SLOW = {  # more than 3 s of a processor
     "crocoddyl_voltages", "energy_optimal_motion", "optimal_motion",
-    "driven_arm_volts", "elastic_observer", "identify_tx40", "line_on_a_plane",
+    "driven_arm_volts", "elastic_observer", "feedforward_worth", "identifiable_parameters",
+    "identify_tx40", "line_on_a_plane",
     "payload_and_locked_joints", "planetary_arm", "stiffness_of_a_kr300", "torque_of_a_kr300",
 }  # fmt: skip
 
