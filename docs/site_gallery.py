@@ -10,7 +10,8 @@ from typing import Any
 
 from sphinx_gallery.scrapers import figure_rst
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+DOCS = Path(__file__).resolve().parent
+EXAMPLES, GALLERY = DOCS.parent / "examples", DOCS / "_generated" / "examples"
 ORDER = (  # first steps, the source papers, elastic joints, control, contact, recordings
     "quick_tour", "from_a_table", "what_armature_misses", "feedforward_worth",
     "payload_and_locked_joints", "identifiable_parameters",
@@ -25,10 +26,12 @@ NEEDED = re.compile(r"^ *(?:import|from) (casadi|crocoddyl|optimal_motion)\b", r
 
 def settings(*, run: bool) -> dict[str, object]:
     """Return the settings of sphinx-gallery; ``run`` also runs the examples."""
+    if run:  # thumbnails of a build without figures would stay
+        shutil.rmtree(GALLERY, ignore_errors=True)
     names = "|".join(sorted(path.stem for path in EXAMPLES.glob("*.py") if can_run(path)))
     return {
         "examples_dirs": str(EXAMPLES),
-        "gallery_dirs": "_generated/examples",
+        "gallery_dirs": str(GALLERY.relative_to(DOCS)),
         "filename_pattern": rf"/(?:{names})\.py$",
         "within_subsection_order": "site_gallery.place",
         "plot_gallery": run,
