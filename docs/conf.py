@@ -15,6 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
+import site_check  # noqa: E402
 import site_gallery  # noqa: E402
 import site_pages  # noqa: E402
 
@@ -58,3 +59,4 @@ def setup(app: object) -> None:
     app.connect("autodoc-skip-member", site_pages.left_out)  # type: ignore[attr-defined]
     app.connect("source-read", site_pages.titled)  # type: ignore[attr-defined]
     app.connect("html-page-context", site_pages.breakable)  # type: ignore[attr-defined]
+    app.connect("build-finished", site_check.check)  # type: ignore[attr-defined]
