@@ -79,8 +79,8 @@ def folder_of(example: dict[str, Any]) -> Path:
 
 def figures(block: object, example: dict[str, Any], settings: dict[str, Any]) -> str:
     """Copy the figures that an example has written and return what shows them."""
-    paths = []
+    shown = ""
     for figure in sorted(folder_of(example).glob("*.[ps][nv]g")):
         name = Path(next(example["image_path_iterator"])).with_suffix(figure.suffix)
-        paths.append(str(shutil.copyfile(figure, name)))
-    return figure_rst(paths, settings["src_dir"])
+        shown += figure_rst([str(shutil.copyfile(figure, name))], settings["src_dir"])
+    return shown
