@@ -1,4 +1,4 @@
-"""What the complete model is worth: three feedforwards
+"""What the complete model improves: three feedforwards
 ====================================================
 
 The plant is MuJoCo's (our own equations where MuJoCo is not installed), with every rotor a body,
