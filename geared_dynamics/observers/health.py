@@ -11,7 +11,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, BoolArray, IntArray, real
 from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.observers.pole_assignment import DEPTH
-from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
+from geared_dynamics.observers.smoothness import EMPTY, KEPT, ReadingHistory
 
 # -- Which readings to use, and for how long to go on without them --------------------------------
 #
@@ -103,6 +103,8 @@ class Health(NamedTuple):
         reading: The last readings (c,).
         silent: For how long each reading has been left out (c,) [s]; 0 while it is used.
         travel: How far the prediction moved since the reading changed (c,).
+        unproven: For how many instants each prediction must still be right (c,), or a single 0,
+            since the start, or since a torque was missing, to be a reason to call one stuck.
         past: The last readings.
         off: How far each was off its own history (c,), NaN where it had none.
         rough: The same of late (c,): the farthest, forgotten exponentially.
@@ -112,8 +114,8 @@ class Health(NamedTuple):
         doubtful: Whether any reading was left out in the last step.
         surprise: How many deviations each was off its prediction of late (c,): the farthest,
             forgotten exponentially.
-        pull: What the estimated external force accelerates the readings by (c,), as
-            ``Limits.carried`` says.
+        pull: What the observer added to the model's acceleration of the readings (c,), by its
+            estimated external force, as ``Limits.carried`` says, and by its correction.
         tau_m: The last known torque of the motors (m,) [N m].
         uncommanded: For how long it has been missing [s].
         age: Since the start [s].
@@ -125,6 +127,7 @@ class Health(NamedTuple):
     reading: Array
     silent: Array
     travel: Array
+    unproven: IntArray
     past: ReadingHistory
     off: Array
     rough: Array
@@ -160,6 +163,7 @@ def healthy(readings: Array, tau_m: Array) -> Health:
         reading=readings,
         silent=zero,
         travel=zero,
+        unproven=np.full(len(readings), KEPT),
         past=past,
         off=zero,
         rough=zero,

@@ -247,8 +247,7 @@ class KalmanObserver(ModelObserver[KalmanState]):
         deviation = np.sqrt(spread + gains.tuning[-sizes.readings :])
         moved = shown - gains.rows @ state.mean
         value = y - gains.offsets
-        first = 2 * sizes.coordinates
-        before = health._replace(pull=limits.carried @ state.mean[first : first + sizes.n])
+        before = health
         health, used = screened(before, limits, value, shown, moved, deviation, dt)
         if Fault.STUCK in health.faults and gains.stiction.size:
             wider = astray(gains, factor) * (before.silent == 0.0)  # what was stuck stays so
@@ -267,7 +266,10 @@ class KalmanObserver(ModelObserver[KalmanState]):
         nis, number = float(out[-1]), int(np.count_nonzero(used))
         ratio = updated_ratio(state.ratio, nis, number, dt / gains.window)
         fits = ratio <= gains.most
-        friction = out[end:-1]
+        friction, N = out[end:-1], sizes.coordinates
+        pull = limits.carried @ out[2 * N : 2 * N + sizes.n]
+        pull += gains.rows[:, :N] @ (out[N : 2 * N] - mean[N : 2 * N]) / dt
+        health = health._replace(pull=pull)
         wake = faded(gains, state.wake, friction.reshape(-1, k), dt, moving)
         return KalmanState(
             out[:k], out[k:end], innovation, deviation, nis, number, ratio, health, fits,

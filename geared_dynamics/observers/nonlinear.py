@@ -336,10 +336,10 @@ def corrected(
     if beyond > LOST / QUICK:
         health = held(health, health.faults | Fault.DIVERGED)
         return state._replace(innovation=innovation, health=health)
+    health = health._replace(pull=gains.structure @ change[N:] / dt)
     ratio = state.ratio
     if Fault.SETTLING not in health.faults:
-        scaled = taken / gains.expected
-        number = int(np.count_nonzero(used))
+        scaled, number = taken / gains.expected, int(np.count_nonzero(used))
         ratio = updated_ratio(ratio, float(scaled @ scaled), number, dt / gains.window)
     return state._replace(
         mean=mean + change,

@@ -23,8 +23,8 @@ from geared_dynamics.observers.health import (
     parts,
 )
 from geared_dynamics.observers.readings import Sizes, inputs
-from geared_dynamics.observers.smoothness import ORDER, extended, leap
-from geared_dynamics.observers.stillness import DRIVEN, LONG, doubted, driven
+from geared_dynamics.observers.smoothness import KEPT, ORDER, PROVEN, extended, leap
+from geared_dynamics.observers.stillness import DRIVEN, LONG, doubted, driven, pulled
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
@@ -90,6 +90,14 @@ def screened(
     same = readings == health.reading
     # What a prediction is always off by (friction at rest) must not add up for ever.
     travel = np.where(same, exp(-dt / FORGET) * health.travel + moved, 0.0)
+    apart, kept, before = np.abs(row - predicted), exp(-dt / RECENT), health
+    surprise, unproven = np.fmax(kept * health.surprise, apart / deviation), health.unproven
+    if health.faults & Fault.COMMAND:
+        unproven, travel = np.full(len(row), KEPT), 0.0 * travel
+    elif unproven is not PROVEN:
+        unproven = np.where(surprise > BEHIND, KEPT, np.maximum(unproven - 1, 0))
+        travel = np.where(unproven, 0.0, travel)
+        unproven = unproven if unproven.any() else PROVEN
     stuck, past, time = np.abs(travel) > limits.stuck, health.past, health.age + dt
     most = limits.floor + (0.5 * dt * dt) * limits.sudden
     if past.even(dt):
@@ -101,12 +109,11 @@ def screened(
         most += (dt * dt) * (np.abs(limits.agility) @ np.abs(health.tau_m))
     most, size = np.maximum(most, ROUGH * health.rough), np.abs(off)
     fine = (size <= np.where(same, STALE * limits.floor, most)) & ~stuck
-    apart, kept, before = np.abs(row - predicted), exp(-dt / RECENT), health
-    rough, surprise = kept * health.rough, np.fmax(kept * health.surprise, apart / deviation)
+    rough = kept * health.rough
     doubt = doubted(past, row, same, limits.agility, limits.rub, dt)
     if doubt.any():
         surprise = np.where(doubt, np.fmax(surprise, DOUBTED), surprise)
-    health = health._replace(travel=travel, off=off, age=time)
+    health = health._replace(travel=travel, unproven=unproven, off=off, age=time)
     if before.age < limits.settle:
         flags = np.where(here, 0, int(Fault.MISSING))
         rough = np.fmax(rough, size)
@@ -178,6 +185,7 @@ class Examination:
         self._past, self._row = health.past, step.row.copy()
         self._away, self._unsure = health.away.copy(), health.unsure.copy()
         self._rough = health.rough.copy()
+        self._unproven = np.broadcast_to(health.unproven, len(step.row))
         self.flags = np.zeros(len(step.row), np.int64)
         for channel in np.flatnonzero(limits.enabled).tolist():
             self.flags[channel] = int(self._judged(channel))
@@ -240,10 +248,11 @@ class Examination:
 
         A prediction that lags behind a push moves on while a rotor rests: one that was being
         pushed when it came to rest is not soon stuck, nor one beside others that are off more.
+        Of one that has rested for long, or since the start, torques alone say it (``_unmoved``).
         """
         count = self._past.still(j, float(self._step.row[j]))
-        if count < STILL or count >= LONG:
-            return count >= LONG
+        if count < STILL or count >= min(LONG, len(self._past.rows)):
+            return False
         surprise = self._before.surprise.copy()
         most, surprise[j] = max(BEHIND, SHARE * surprise[j]), 0.0
         return bool(self._past.surprises[-count][j] <= BEHIND and np.all(surprise <= most))
@@ -251,14 +260,17 @@ class Examination:
     def _unmoved(self, j: int) -> bool:
         """Whether a reading stands still for long, unexpectedly, in spite of its motors' torques.
 
-        A force on the link that grows as they do could hold the rotor, but only a torque that
-        knows that force beforehand keeps it from moving at all; friction bridges its own level.
+        Torques that the model's own load explains count for nothing, nor does a prediction that
+        has not been right of late; friction bridges its own level.
         """
-        most = DRIVEN * float(self._limits.rub[j])
-        if self._before.surprise[j] <= BEHIND or most == np.inf:
+        rub, value = float(self._limits.rub[j]), float(self._step.row[j])
+        if rub == np.inf or self._unproven[j] or self._before.surprise[j] <= BEHIND:
             return False
-        value, agility = float(self._step.row[j]), self._limits.agility[j]
-        return driven(self._past, j, value, agility, self._step.dt) > most
+        agility, past, dt = self._limits.agility[j], self._past, self._step.dt
+        return bool(
+            driven(past, j, value, agility, dt) > DRIVEN * rub
+            and pulled(past, j, value) > DRIVEN * rub
+        )
 
     def _forget(self, j: int) -> None:
         """What came since a pause shows nothing: it was followed by another."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, readonly_int
 
 ORDER = 4  # readings that a cubic goes through
 KEPT = 64  # instants that are kept, to look back over a pause
@@ -30,6 +30,8 @@ FASTER = 1.5  # So many times as fast as in the last step the reading may have b
 BENT = 1.0  # of the quintic's curved part: so far it may be off
 SLOPE, CURVE = 4.5, 7.0  # noise of a cubic's slope and curvature at its end, of one reading's
 SURE = 6.0  # standard deviations that noise does not reach
+
+PROVEN = readonly_int([0])  # instants for which predictions must still be right: none
 
 Point = tuple[float, float]  # time [s], reading
 
@@ -42,8 +44,7 @@ class ReadingHistory(NamedTuple):
         rows: Readings (c,), NaN for those that were not there or stood still.
         surprises: How many deviations they were off their predictions then, or shortly before.
         torques: Of the motors over the step before each (m,) [N m].
-        pulls: What the estimated external force, carried to resting rotors, accelerates each
-            reading by (c,); zero of an observer that estimates none.
+        pulls: What the observer added to the model's acceleration of each reading (c,).
     """
 
     times: tuple[float, ...]

@@ -5,12 +5,15 @@ A rotor that stands within its friction bridges twice its level, no more: if its
 its link changed by the same amount in the same time, or the rotor moves and its encoder does not
 say so. With unknown forces on all links no reading excludes the former. It is improbable, though:
 
-- that the force would have to know the torque: the estimate of it, p = G B^+ d carried back to
-  the rotor, changes as the torque does, though the model expects no change of it;
+- that the force would have to know the torque: what the observer adds to the model's acceleration
+  of the rotor, p, by its estimate d of the force, G B^+ d, and by its correction of the rate,
+  changes as the torque does, though the model expects no change of it;
 - that the prediction, which does not know the torque to be held, is far off (``surprise``).
 
 A torque that the model's own load explains (a feedforward that holds a joint while others move)
-changes neither p nor the surprise.
+changes neither p nor the surprise. After the start of an observer, and after torques were missing,
+both are of its own errors: then a prediction says nothing before it has been right for as long as
+readings are kept (``Health.unproven``).
 """
 
 from __future__ import annotations
@@ -126,6 +129,6 @@ def driven(past: ReadingHistory, channel: int, value: float, agility: Array, dt:
 
 
 def pulled(past: ReadingHistory, channel: int, value: float) -> float:
-    """The same of the estimated external force, carried to the rotor."""
+    """The same of what the observer added to the model's acceleration."""
     count = past.still(channel, value)
     return float(np.ptp([pull[channel] for pull in past.pulls[-count:]])) if count else 0.0

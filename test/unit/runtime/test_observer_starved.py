@@ -1,0 +1,83 @@
+"""An observer that misses joint states never calls a motor stuck that stands.
+
+A joint that is held while others move stands under torques that change by twenty times its
+friction; after a gap, or a start in motion, the prediction of its rotor is wrong. Both together
+looked like an encoder that is stuck, and one that stands still never shows that it is not.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import geared_dynamics as gd
+from geared_dynamics.runtime.observer_values import Level, Sensed
+from starved_arm import DT, POSTURE, Recording, arm, heard, loop_of, missed, recording, stuck
+
+ONE = (0.0, 0.7, 0.0, 0.0, 0.0, 0.0)
+BASE = (0.6, 0.0, 0.0, 0.0, 0.0, 0.0)
+ALL = (0.3, -0.3, 0.3, 0.3, -0.3, 0.5)
+MOTIONS = pytest.mark.parametrize("away", [ONE, BASE, ALL], ids=["one", "base", "all"])
+QUIET = 800  # instants of 1200 from which on all states arrive
+CLOSE = 5e-5  # [rad]
+
+
+def judged(observer: str, bandwidth: float, run: Recording, seed: int) -> None:
+    """Nothing is stuck, and the links are known again in the end."""
+    outputs = heard(loop_of(observer, bandwidth), run, missed(seed, len(run.shown), QUIET))
+    assert not stuck(outputs)
+    last = outputs[-1]
+    assert last.level < Level.BRIDGED, last.why
+    assert last.moved is not None
+    assert np.abs(last.moved.mean[:6] - run.q[-1]).max() < CLOSE
+
+
+@MOTIONS
+@pytest.mark.parametrize("seed", [1, 6, 11])
+def test_missed_states_make_no_encoder_stuck(away: tuple[float, ...], seed: int) -> None:
+    judged("nonlinear", 30.0, recording(away), seed)
+
+
+@pytest.mark.validate
+@MOTIONS
+@pytest.mark.parametrize("observer", ["nonlinear", "kalman"])
+@pytest.mark.parametrize("bandwidth", [5.0, 30.0, 60.0, 250.0])
+@pytest.mark.parametrize("seed", range(500, 520))
+def test_so_at_any_bandwidth(
+    away: tuple[float, ...], observer: str, bandwidth: float, seed: int
+) -> None:
+    judged(observer, bandwidth, recording(away), seed)
+
+
+@pytest.mark.parametrize("observer", ["nonlinear", "kalman"])
+@pytest.mark.parametrize("bandwidth", [5.0, 30.0, 250.0])
+def test_an_arm_at_rest_shows_the_same_for_ever(observer: str, bandwidth: float) -> None:
+    """Under gravity, friction holding part of it, with gaps, pauses and changing torques."""
+    model, loop = arm(), loop_of(observer, bandwidth)
+    random = np.random.default_rng(7)
+    weight, level = gd.gravity_forces(model, POSTURE), model.motors.friction.coulomb.max(axis=1)
+    A = gd.elastic.structure_matrix(model)[6:]
+    shown = A.T @ (POSTURE + weight / model.elasticity.stiffness) + model.motor_zeros
+    held, time, outputs = np.linalg.solve(A, weight), 0.0, []
+    for k in range(700):
+        part = 0.9 * np.sin(0.01 * k + np.arange(6.0))  # friction takes it up
+        time += DT
+        if k < 500 and random.random() < 0.1:
+            time += DT * float(random.choice([3, 20, 120, 300]))
+        outputs.append(loop.cycle(time, Sensed(time, shown, held + part * level)))
+    assert not stuck(outputs)
+    assert outputs[-1].level < Level.BRIDGED, outputs[-1].why
+
+
+@pytest.mark.parametrize("observer", ["nonlinear", "kalman"])
+@pytest.mark.parametrize("begin", [0, 450])
+def test_one_that_is_stuck_is_still_found(observer: str, begin: int) -> None:
+    """The negative control, from rest and in motion: of the joint that moves."""
+    run = recording(ONE)
+    shown = run.shown.copy()
+    shown[begin:, 1] = shown[begin, 1]
+    instants = [(k, k) for k in range(650)]
+    outputs = heard(loop_of(observer, 30.0), run._replace(shown=shown), instants)
+    found = stuck(outputs)
+    assert found
+    assert all("motor_2" in why or why == "an encoder is stuck" for why in found)
