@@ -241,3 +241,15 @@ def test_few_exact_recordings_are_called_coloured(
         given = [ReplayedStretch(smooth["time"][:800], phi, smooth["tau"][:800])]
         called += verdict(replay(arm(), gains, given), TURN).coloured
     assert called <= 5
+
+
+@pytest.mark.parametrize(("size", "told"), [(0.9, False), (1.0, False), (1.1, True), (1.5, True)])
+def test_motors_judged_together_are_beyond_where_their_mean_square_is_above_one(
+    size: float, told: bool
+) -> None:
+    """Without scatter the bound is a number that halves exactly: 0.5 of a tenth."""
+    least = whiteness.TOGETHER * whiteness.SHARE
+    beyond = np.full((LAGS, 2), np.sqrt(size) * least if size != 1.0 else least)
+    bounds, found = whiteness.together(beyond, np.zeros((LAGS, 2)), 0.99)
+    np.testing.assert_array_equal(bounds, least)
+    np.testing.assert_array_equal(found, np.full(LAGS, told))

@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety.policy import default_policy
-from geared_dynamics.model.inertia import moved, parameters_of
+from geared_dynamics.model.inertia import central_tensor, moved, parameters_of
 
 URDF = Path(__file__).parents[3] / "urdf"
 JOINT = """
@@ -135,6 +135,23 @@ def test_parameters_moved_by_nothing_stay() -> None:
     turn = np.diag([1.0, -1.0, -1.0])  # negative control: a turn alone is one
     assert np.abs(moved(own, turn, np.zeros(3)) - own).max() > 0.1
     assert np.abs(moved(own, np.eye(3), np.full(3, 0.1)) - own).max() > 0.1
+
+
+def test_the_tensor_about_the_centre_of_mass_is_the_bodys_own() -> None:
+    """By the parallel axes, written out; a body without mass has its moments as they are."""
+    own, place = np.diag([0.3, 0.4, 0.5]), np.array([0.4, -0.3, 0.2])
+    x, y, z = place
+    steiner = np.array(
+        [[y * y + z * z, -x * y, -x * z], [-x * y, x * x + z * z, -y * z],
+         [-x * z, -y * z, x * x + y * y]]
+    )  # fmt: skip
+    origin = own + 2.5 * steiner
+    entries = (*origin[0], *origin[1, 1:], origin[2, 2])
+    np.testing.assert_allclose(
+        central_tensor(np.array([2.5, *2.5 * place, *entries])), own, atol=1e-15
+    )
+    massless = np.array([0.0, 0.0, 0.0, 0.0, *entries])
+    np.testing.assert_array_equal(central_tensor(massless), origin)
 
 
 def test_linear_friction_is_the_friction_that_slides() -> None:

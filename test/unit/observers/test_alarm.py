@@ -153,3 +153,12 @@ def test_what_friction_elsewhere_leaves_open_is_no_contact() -> None:
         assert state.raised[0] == raised
     with pytest.raises(gd.GearedDynamicsError, match="friction"):
         ob.alarm_step(model, state, still, still, still, DT, floor=1.0, friction=-1.0)
+
+
+def test_a_force_as_large_as_its_threshold_is_none_beside_one_beyond() -> None:
+    model, still = arm(), np.zeros(3)
+    state = ob.alarm_step(
+        model, ob.alarm_start(model), np.array([0.0, 1.0, 5.0]), still, still, DT,
+        floor=1.0, share=0.0, lasting=0.0,
+    )  # fmt: skip
+    np.testing.assert_array_equal(state.raised, [False, False, True])

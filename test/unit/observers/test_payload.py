@@ -29,6 +29,7 @@ def test_a_load_is_found_in_its_links_frame(link: str) -> None:
     assert found.identifiable
     assert found.mass == pytest.approx(mass, rel=1e-6)
     np.testing.assert_allclose(found.com, com, atol=1e-6)
+    assert found.rms < 1e-4, "the forces are those of this load"
     still = ob.payload_start()
     for _ in range(10):
         still = ob.payload_step(bare, still, link, q, 0 * v, 0 * a, missing, 0.5)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -81,3 +83,19 @@ def test_files_keep_their_names() -> None:
         drives,
         str(URDF / "elbow.urdf"),
     )
+
+
+@pytest.mark.parametrize(
+    ("description", "path", "topic"),
+    [
+        ("", "", True),
+        ("<robot/>", "", False),
+        ("", "a.urdf", False),
+        ("<robot/>", "a.urdf", False),
+    ],
+)
+def test_the_topic_is_needed_where_neither_parameter_is_set(
+    description: str, path: str, topic: bool
+) -> None:
+    given: Any = SimpleNamespace(robot_description=description, urdf_path=path)
+    assert model_source.needs_topic(given) is topic

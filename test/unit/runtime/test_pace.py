@@ -12,7 +12,7 @@ import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_settings import feedforward_setup
-from geared_dynamics.runtime.pace import RAMP
+from geared_dynamics.runtime.pace import RAMP, Pace
 from geared_dynamics.trajectory import JointTrajectory, Point, sample
 from node_values import feedforward
 
@@ -154,3 +154,16 @@ def test_elastic_arms_get_all_derivatives() -> None:
     np.testing.assert_allclose(column(slow, "q"), column(quick, "q"), atol=1e-3)
     commands = column(slow, "command")[5:], column(quick, "command")[4:-1]
     np.testing.assert_allclose(*commands, atol=0.02 * np.abs(commands[1]).max())
+
+
+def test_a_pace_begins_as_time_itself_and_a_rate_of_one_leaves_it_so() -> None:
+    pace = Pace()
+    rows = np.arange(6.0).reshape(3, 2)
+    assert pace.even
+    assert pace.slow_rows(rows) is rows
+    pace.ask(1.0)
+    assert pace.even
+    assert pace.go(3.0, 3.5) == (3.0, 3.5)
+    assert pace.even
+    pace.ask(0.5)
+    assert not pace.even

@@ -12,6 +12,7 @@ from geared_dynamics.scene.motion import PACES, pace, resampled, swing, wheel_sp
 from geared_dynamics.scene.shapes import (
     body_poses,
     colour_of,
+    link_parts,
     shapes_of,
     wheel_angles,
     wheel_poses,
@@ -49,6 +50,15 @@ def two_stages() -> gd.GearedModel:
     joint = gd.load_model(TWO_STAGES).records.robot.joints[1]
     axis = (np.array(joint.rotation) @ joint.axis).tolist()
     return gd.load_model(TWO_STAGES, DRIVES.replace("AXIS", str(axis)))
+
+
+def test_the_gears_of_a_planetary_set_are_its_joints_bearing() -> None:
+    bare, geared = (
+        {part.body: len(part.solid.points) for part in link_parts(model, 1.0, set())}
+        for model in (gd.load_model(TWO_STAGES), two_stages())
+    )
+    assert geared[0] == bare[0], "no set sits there"
+    assert geared.get(1, 0) < bare[1]
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

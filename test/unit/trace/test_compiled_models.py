@@ -242,6 +242,22 @@ def test_zeros_of_the_bodies_become_something_through_a_load_on_any_link(
         agree(expected, gd.compiled(expected))
 
 
+def test_a_load_elsewhere_compiles_nothing(
+    elbow: gd.GearedModel, fast: gd.GearedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A control loop must not wait for a compiler: what is not there is the kernels' again."""
+
+    def refused(*_: object) -> None:
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(compiled, "there", lambda _: None)
+    monkeypatch.setattr(compiled, "made", refused)
+    load, link = (2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.25])), elbow.body_names[0]
+    carrying = fast.with_payload(*load, link=link)
+    assert set(getattr(carrying, "entries", {})) < set(fast.entries)  # type: ignore[attr-defined]
+    agree(elbow.with_payload(*load, link=link), carrying)
+
+
 def test_dense_code_takes_any_numbers(elbow: gd.GearedModel) -> None:
     dense = gd.compiled(elbow, RIGID, dense=True)
     load = (2.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.25]))

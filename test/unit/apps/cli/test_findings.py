@@ -98,3 +98,18 @@ def test_what_a_complete_model_would_have() -> None:
         "no inertia about the spin axis: a",
         "no motor acts on: j_two",
     ]
+
+
+@pytest.mark.filterwarnings("ignore:.*the reduction is read here")
+def test_a_transmission_without_a_ratio_is_told_from_one_with_a_ratio() -> None:
+    one = (
+        '<transmission name="t_{0}"><type>transmission_interface/SimpleTransmission</type>'
+        '<joint name="j_{0}"/><actuator name="m_{0}"><mechanicalReduction>{1}'
+        "</mechanicalReduction></actuator></transmission>"
+    )
+    for first, second, named in ((1, 50, "m_one"), (-1, 1, "m_one, m_two"), (20, 50, "")):
+        text = one.format("one", first) + one.format("two", second)
+        model = gd.load_model(URDF.replace("</robot>", text + "</robot>"))
+        told = f"no gear ratio: transmissions of the URDF give {named} ratio 1"
+        found = lines(gaps(model), "no gear ratio")
+        assert [line.partition(" and no inertia")[0] for line in found] == [told][: bool(named)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import yaml
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm, elbow
-from geared_dynamics.simulation.mujoco_bodies import blueprint, compiled
+from geared_dynamics.simulation.mujoco_bodies import blueprint, body_name, compiled
 from geared_dynamics.simulation.mujoco_engine import MujocoMechanism
 from plant_arms import URDF, example, hold
 from random_robots import random_robot
@@ -159,3 +161,12 @@ def test_what_the_file_cannot_say_is_warned_of() -> None:
 def test_bad_steps(timestep: object) -> None:
     with pytest.raises(gd.GearedDynamicsError, match="timestep"):
         S.to_mjcf(example("brisk6"), timestep=timestep)
+
+
+@pytest.mark.parametrize(
+    ("links", "found"),
+    [(["tool"], "tool"), (["world"], "world_"), (["world", "world_"], "world__")],
+)
+def test_no_body_has_the_name_of_mujocos_root_or_of_another(links: list[str], found: str) -> None:
+    model: Any = SimpleNamespace(frames=dict.fromkeys(links))
+    assert body_name(model, links[0]) == found
