@@ -30,6 +30,7 @@ from geared_dynamics.model.inertia import central_tensor, moved, parameters_of_r
 # -- Identified parameters back into the robot's files: URDF text and drivetrain data -------------
 
 
+NOTHING = 1e-9  # [SI] a parameter below it is 0 to a reader
 SAME = 1e-9  # relative change that is not one
 BORDER = -1e-9  # least eigenvalue of a link's pseudo-inertia by its trace that is rounding
 
@@ -162,6 +163,11 @@ def with_inertial(urdf: str, link: str, element: str) -> str:
     return urdf[: old.start()] + element + urdf[old.end() :]
 
 
+def stated(name: str, value: float) -> list[str]:
+    """A parameter with its value; nothing where that is 0 to a reader."""
+    return [f"{name} = {value:.6g}"] if abs(value) >= NOTHING else []
+
+
 def put_wheels(model: GearedModel, values: dict[str, float], data: dict[str, Any]) -> list[str]:
     """Put wheels' inertias into a drivetrain's data; return what has no place there."""
     unwritten = []
@@ -170,7 +176,7 @@ def put_wheels(model: GearedModel, values: dict[str, float], data: dict[str, Any
     for name, axial, transverse in zip(given.names, given.inertia, given.transverse, strict=True):
         value = values[f"{name}.J"]
         if name not in wheels:
-            unwritten.append(f"{name}.J = {value:.6g}")
+            unwritten += stated(f"{name}.J", value)
             continue
         ratio = float(transverse / axial) if axial > 0.0 else 0.5
         wheels[name]["inertia"] = {"axial": value, "transverse": max(ratio, 0.5) * value}
@@ -190,14 +196,13 @@ def put_friction(
     places: list[tuple[str, dict[str, Any]]] = []
     for joint in model.joint_names:
         places.append((joint, joints.setdefault(joint, {})))
-        if values.get(f"{joint}.inertia"):
-            unwritten.append(f"{joint}.inertia = {values[f'{joint}.inertia']:.6g}")
+        unwritten += stated(f"{joint}.inertia", values.get(f"{joint}.inertia", 0.0))
     for motor in model.motor_names:
         law = {f"{motor}.{key}": values[f"{motor}.{key}"] for key in ("viscous", "coulomb")}
         if motor in motors:
             places.append((motor, motors[motor]))
-        elif any(law.values()):
-            unwritten += [f"{name} = {value:.6g}" for name, value in law.items()]
+        else:
+            unwritten += [text for pair in law.items() for text in stated(*pair)]
     for name, place in places:
         new = new_entry(
             place.get("friction", {}), values[f"{name}.viscous"], values[f"{name}.coulomb"],

@@ -20,7 +20,7 @@ from geared_dynamics.analysis.identification import UNEXPLAINED, Identified
 from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.least_squares import deviation
-from geared_dynamics.analysis.parameter_columns import unit_of
+from geared_dynamics.analysis.parameter_columns import prior, unit_of
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.checks import two_digits
 from geared_dynamics.recordings.most_excited import found_bandwidth
@@ -292,7 +292,7 @@ class _Negative(NamedTuple):
 
     Attributes:
         text: Its name and value with its deviation and unit.
-        rotor: Whether it is a rotor's inertia.
+        rotor: Whether it is a rotor's inertia that the files state.
         sure: Whether it is below zero by more deviations than chance explains among many values.
     """
 
@@ -303,7 +303,7 @@ class _Negative(NamedTuple):
 
 def _negative(result: Identified) -> list[_Negative]:
     """Sums of what cannot be negative that are, by more than ``BELOW`` deviations."""
-    names = np.array(result.equations.names)
+    names, stated = np.array(result.equations.names), prior(result.model) > 0.0
     found = []
     for row, k, x, sigma in zip(
         result.base.combinations, result.base.selection, result.x, result.sigma, strict=True
@@ -318,7 +318,7 @@ def _negative(result: Identified) -> list[_Negative]:
         ):
             name, sure = str(names[k]), x < -CONTRADICTED * sigma
             text = f"{name} = {' ± '.join(two_digits(x, sigma))} {unit_of(result.model, name)}"
-            found.append(_Negative(text, name.endswith(ROTOR), sure))
+            found.append(_Negative(text, name.endswith(ROTOR) and bool(stated[k]), sure))
     return found
 
 

@@ -19,6 +19,7 @@ from geared_dynamics.errors import GearedDynamicsError
 
 GRACE = 5.0  # [s] from SIGINT to SIGKILL
 LOOK = 0.2  # [s] between looks at the other processes
+TRACEBACK = "Traceback (most recent call last):"
 TAIL = 2000  # characters of a process's output in an error
 PARENT_DEATH = 1  # Linux's PR_SET_PDEATHSIG
 ENDS = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -103,8 +104,11 @@ class Child:
         return GearedDynamicsError(self.name, finding, f"see its last output: {self.said()}")
 
     def said(self) -> str:
-        """Return the end of what it wrote to standard error."""
+        """Return the end of what it wrote to standard error, of a traceback its last line."""
         text = self._log.read_text(encoding="utf-8", errors="replace").strip()
+        before, trace, places = text.partition(TRACEBACK)
+        if trace:
+            text = before + "".join(places.splitlines()[-1:])
         return text[-TAIL:] or "nothing"
 
     def interrupt(self) -> None:

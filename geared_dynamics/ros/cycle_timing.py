@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rclpy
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
@@ -21,7 +20,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.ros.feedforward import FeedforwardNode
 from geared_dynamics.ros.feedforward_topics import Commands, Publishers
 from geared_dynamics.ros.latency_driver import LEAD, FollowedGoal, trajectory_message
-from geared_dynamics.ros.process import make_executor
+from geared_dynamics.ros.process import make_executor, run_task
 from geared_dynamics.runtime.tasks import DONE, SECOND, LatencyTask, motion, read_latency_task
 
 MESSAGES = 20  # that may have come meanwhile
@@ -130,21 +129,23 @@ def measure(node: FeedforwardNode, task: LatencyTask) -> list[int]:
     return times
 
 
-def main() -> int:
-    """Run one task and write its times."""
-    task = read_latency_task(sys.argv[1])
-    rclpy.init(args=sys.argv)
+def save_times(task: LatencyTask) -> None:
+    """Measure the node of this process and write its times."""
     node = FeedforwardNode()
     node.start()
     try:
         times = measure(node, task)
     finally:
         node.destroy_node()
-        rclpy.try_shutdown()
     with Path(task.times).open("wb") as file:
         np.save(file, np.array(times[len(times) // UNMEASURED :], dtype=np.int64))
     print(DONE, flush=True)
-    return 0
+
+
+def main() -> int:
+    """Run one task."""
+    task = read_latency_task(sys.argv[1])
+    return run_task(lambda: save_times(task), sys.argv)
 
 
 if __name__ == "__main__":

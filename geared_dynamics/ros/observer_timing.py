@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rclpy
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -22,7 +21,7 @@ from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.observers import KalmanObserver, KalmanState, ObserverState
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
-from geared_dynamics.ros.process import run
+from geared_dynamics.ros.process import run, run_task
 from geared_dynamics.runtime.observer_values import Level
 from geared_dynamics.runtime.tasks import (
     DONE,
@@ -123,23 +122,25 @@ def run_timed(path: str, argv: list[str]) -> int:
             np.save(file, np.array(times, dtype=np.int64))
 
 
-def main() -> int:
-    """Run one task and write its times."""
-    if sys.argv[1].endswith(".npy"):
-        return run_timed(sys.argv[1], [sys.argv[0], *sys.argv[2:]])
-    task = read_latency_task(sys.argv[1])
-    rclpy.init(args=sys.argv)
+def save_times(task: LatencyTask) -> None:
+    """Measure the node of this process and write its times."""
     node = ElasticObserverNode()
     node.start()
     try:
         times = np.array(measure(node, task), dtype=np.int64)
     finally:
         node.destroy_node()
-        rclpy.try_shutdown()
     with Path(task.times).open("wb") as file:
         np.save(file, times[:, times.shape[1] // UNMEASURED :])
     print(DONE, flush=True)
-    return 0
+
+
+def main() -> int:
+    """Run one task."""
+    if sys.argv[1].endswith(".npy"):
+        return run_timed(sys.argv[1], [sys.argv[0], *sys.argv[2:]])
+    task = read_latency_task(sys.argv[1])
+    return run_task(lambda: save_times(task), sys.argv)
 
 
 if __name__ == "__main__":

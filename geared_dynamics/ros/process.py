@@ -129,9 +129,9 @@ def catch_signals() -> list[int]:
     return signals
 
 
-def run_task(act: Callable[[], None]) -> int:
+def run_task(act: Callable[[], None], arguments: Sequence[str] = ()) -> int:
     """Act within ROS, once; an error is a line on standard error. The exit code."""
-    rclpy.init(args=[])
+    rclpy.init(args=list(arguments))
     try:
         act()
     except GearedDynamicsError as error:

@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode",
         choices=("computed_torque", "stream"),
-        default="computed_torque",
-        help="mode of the feedforward node, default computed_torque",
+        help="mode of the feedforward node, default computed_torque; of robots with springs "
+        "stream, since feedback of their joints is not stable with default gains",
     )
     parser.add_argument(
         "--goal",
@@ -109,7 +109,8 @@ def node_of(
     if args.node == "echo":
         return echo()
     assert not isinstance(drivetrain, str)  # only the observer's robot has a text
-    return feedforward(urdf, drivetrain, args.mode, args.rate, goal=args.goal)
+    mode = args.mode or ("stream" if model.elasticity.count else "computed_torque")
+    return feedforward(urdf, drivetrain, mode, args.rate, goal=args.goal)
 
 
 def robot_files(args: argparse.Namespace) -> tuple[Path, Path | str | None]:

@@ -81,6 +81,10 @@ def test_what_has_no_place_is_named() -> None:
         "rotor_2.J",
         "rotor_3.J",
     ]
+    small = prior(model)
+    small[column_names(model).index("rotor_2.J")] = 1e-11
+    again = written(model, small, URDF, None).unwritten
+    assert [line.split(" = ")[0] for line in again[:2]] == ["rotor_1.J", "rotor_3.J"]
 
 
 @pytest.mark.parametrize(

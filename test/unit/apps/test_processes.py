@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics.apps.processes import PRCTL
+from geared_dynamics.apps.processes import PRCTL, Children
+from geared_dynamics.errors import GearedDynamicsError
 
 # A child that holds a pipe open as long as it lives: its end is the pipe's.
 CHILD = "import signal; pipe = open('PIPE', 'w'); print('begun', flush=True); signal.pause()"
@@ -55,3 +56,21 @@ def test_children_end(number: signal.Signals, tmp_path: Path) -> None:
     assert select.select([reading], [], [], END)[0], "the child is still there"
     assert os.read(reading, 1) == b""
     os.close(reading)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("print('why', file=sys.stderr); sys.exit(3)", "exit code 3; see its last output: why"),
+        ("print('why', file=sys.stderr); [][1]", "why\nIndexError: list index out of range"),
+    ],
+)
+def test_a_child_that_fails_is_quoted_without_its_traceback(
+    code: str, said: str, tmp_path: Path
+) -> None:
+    with Children({}, tmp_path) as children:
+        child = children.start("child", "-c", f"import sys; {code}")
+        with pytest.raises(GearedDynamicsError) as caught:
+            child.wait_for_line("never")
+    assert said in str(caught.value)
+    assert "Traceback" not in str(caught.value)

@@ -64,6 +64,20 @@ def test_tables(measured: list[Any], capsys: pytest.CaptureFixture[str]) -> None
     assert "feedforward" in node.name
 
 
+@pytest.mark.parametrize(
+    ("words", "mode"),
+    [
+        (["elbow"], "computed_torque"),
+        (["wave6"], "stream"),
+        (["wave6", "--mode", "computed_torque"], "computed_torque"),
+    ],
+)
+def test_the_mode_fits_the_robot(words: list[str], mode: str, measured: list[Any]) -> None:
+    """Feedback of the joints of an arm with springs is not stable with default gains."""
+    assert main(["loop-benchmark", *words]) == 0
+    assert measured[0].parameters["mode"] == mode
+
+
 def test_checks_and_json(measured: list[Any], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["loop-benchmark", URDF, DRIVE, "--json", "--rate", "250"]) == 0
     shown = json.loads(capsys.readouterr().out)
