@@ -1,10 +1,11 @@
-"""Install this package and its extras with pip into the running environment.
+"""Install this package and its extras into the running environment, with uv or with pip.
 
     python tools/install.py [--with REQUIREMENT ...] EXTRA ... [--optional EXTRA ...]
 
 The package, the extras named first and the ``--with`` requirements must install.
 The optional ones are tried with them in one go, which is quickest; if that
-fails, one after the other. What had to be left out is printed with the reason.
+fails, one after the other. What had to be left out is printed with the reason. uv fetches many
+packages at a time and is several times quicker; pip does what uv cannot.
 """
 
 from __future__ import annotations
@@ -21,20 +22,23 @@ ROOT = Path(__file__).resolve().parent.parent
 DISTRIBUTION = "geared_dynamics"
 LEFT_OUT = Path(sys.prefix) / "left-out.txt"  # `make test` repeats it after the tests
 # Never compile these from source: a machine without their wheels leaves them out.
-WHEELS_ONLY = "numpy,scipy,numba,llvmlite,lxml,pin,libpinocchio,coal,libcoal,eigenpy,mujoco"
+WHEELS_ONLY = (
+    *("numpy", "scipy", "numba", "llvmlite", "lxml", "mujoco"),
+    *("pin", "libpinocchio", "coal", "libcoal", "eigenpy"),
+)
 
 
 def main() -> int:
-    """Install, report, and return pip's exit status for the required part."""
+    """Install, report, and return the exit status of the required part."""
     arguments = parse(sys.argv[1:])
     required, optional = arguments.extras, arguments.optional
-    together = pip_install([*required, *optional], arguments.requirements)
+    together = install([*required, *optional], arguments.requirements)
     reasons: dict[str, str] = {}
     if together.returncode and optional:
         print("not everything installs here; trying the optional parts one at a time", flush=True)
-        together = pip_install(required, arguments.requirements)
+        together = install(required, arguments.requirements)
         for extra in optional if together.returncode == 0 else ():
-            attempt = pip_install([extra], arguments.requirements)
+            attempt = install([extra], arguments.requirements)
             if attempt.returncode:
                 reasons[extra] = last_error(attempt.stderr)
     if together.returncode:
@@ -59,21 +63,46 @@ def parse(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def pip_install(extras: list[str], requirements: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run one pip install of the package, editable, with these extras."""
+def install(extras: list[str], requirements: list[str]) -> subprocess.CompletedProcess[str]:
+    """Install the package, editable, with these extras; return how the last attempt ended."""
     target = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
     print(f"installing {', '.join([DISTRIBUTION, *extras, *requirements])}", flush=True)
-    command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
-    command += [] if sys.stdout.isatty() else ["--quiet"]  # on a terminal it shows how far it is
-    command += ["--only-binary", WHEELS_ONLY, "--editable", target, *requirements]
-    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
+    uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable]
+    commands = [uv] if uv_serves(pip) else []
+    for command in (*commands, pip):
+        quiet = [] if sys.stdout.isatty() else ["--quiet"]  # on a terminal it shows how far it is
+        wheels = [word for name in WHEELS_ONLY for word in ("--only-binary", name)]
+        whole = [*command, *quiet, *wheels, "--editable", target, *requirements]
+        ended = subprocess.run(whole, stderr=subprocess.PIPE, text=True, check=False)
+        if ended.returncode == 0:
+            break
+    return ended
+
+
+def uv_serves(pip: list[str]) -> bool:
+    """Tell whether uv can be had and would fetch from where pip does.
+
+    It reads none of pip's settings: where they name an index, pip installs.
+    """
+    settings = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "list"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if settings.returncode or re.search(r"\.(index-url|no-index)=", settings.stdout):
+        return False
+    return (
+        subprocess.run([*pip, "--quiet", "uv"], capture_output=True, check=False).returncode == 0
+    )
 
 
 def last_error(text: str) -> str:
-    """Return pip's last line of error."""
+    """Return the installer's last line of error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith("error")]
-    return (errors or lines or ["pip gave no reason"])[-1]
+    return (errors or lines or ["no reason was given"])[-1]
 
 
 def report(optional: list[str], reasons: dict[str, str]) -> None:

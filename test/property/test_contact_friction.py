@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from long_cases import cases
 from naive.bodies import Array
 from random_parts import unit_vector
 from random_robots import random_robot, random_state
@@ -71,10 +72,11 @@ def coulomb_kinds(
 
 @pytest.mark.parametrize("edge", [True, False], ids=["edge", "frames"])
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_coulombs_conditions_at_rest(count: int, edge: bool) -> None:
+@pytest.mark.parametrize("seeds", cases([range(45)], [range(45, 90)]), ids=str)
+def test_coulombs_conditions_at_rest(count: int, edge: bool, seeds: range) -> None:
     """Sticking, beginning to slide and parting; an arm at rest never jams, whatever rubs."""
     kinds: set[str] = set()
-    for seed in range(90):
+    for seed in seeds:
         model, surfaces, q, _, tau = friction_state(seed, count, edge=edge)
         try:
             kinds |= coulomb_kinds(model, surfaces, q, tau, (0.1, 0.6, 1.0)[seed % 3])
@@ -112,10 +114,11 @@ def sliding_forces(
 
 
 @pytest.mark.parametrize("edge", [True, False], ids=["edge", "frames"])
-def test_sliding_jams_only_where_no_force_exists(edge: bool) -> None:
+@pytest.mark.parametrize("seeds", cases([range(40, 120)], [range(200)]), ids=str)
+def test_sliding_jams_only_where_no_force_exists(edge: bool, seeds: range) -> None:
     """Two surfaces that are slid along: of all sets that may push, one that satisfies all."""
     jammed = 0
-    for seed in range(200):
+    for seed in seeds:
         model, surfaces, q, v, tau = friction_state(seed, 2, edge=edge, sliding=True)
         mu = (0.2, 0.6, 1.0)[seed % 3]
         known = sliding_forces(model, surfaces, q, v, tau, mu)

@@ -29,6 +29,7 @@ from geared_dynamics.apps.cli.identify import show
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.recordings.recording import Recording, recording_from_arrays
+from long_cases import cases
 from recorded_motions import elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -76,7 +77,7 @@ NOISY = {
 }
 
 
-@pytest.mark.parametrize("kind", NOISY)
+@pytest.mark.parametrize("kind", cases([*NOISY][::2], [*NOISY][1::2]))
 def test_the_band_found_predicts_as_well_as_the_best_of_a_grid(kind: str) -> None:
     recording = NOISY[kind]
     found = identify(MODEL, [recording], physical=False)

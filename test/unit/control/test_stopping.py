@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from long_cases import cases
 
 control, S = gd.control, gd.control.safety
 DT, EXIT = 1e-3, 0.5
@@ -103,7 +104,7 @@ def test_without_joint_states(plant, law: str, every: int) -> None:
 
 
 @pytest.mark.parametrize("leave_at", [0.2, 0.3, 0.7, 0.8])
-@pytest.mark.parametrize("late", [0.01, 0.025, 0.04, 0.06, 0.1])
+@pytest.mark.parametrize("late", cases([0.01, 0.04, 0.1], [0.025, 0.06]))
 def test_what_was_sent_last_goes_on_until_braking_begins(
     plant, leave_at: float, late: float
 ) -> None:

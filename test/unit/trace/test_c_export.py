@@ -17,6 +17,7 @@ from geared_dynamics.arrays import readonly
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.trace.c_code import export_c
 from geared_dynamics.trace.joined_functions import ALL
+from long_cases import cases
 from traced_arms import any_arm
 
 URDF = Path(__file__).parents[3] / "urdf"
@@ -54,8 +55,7 @@ def built(files: tuple[Path, ...], *more: str) -> subprocess.CompletedProcess[st
 
 
 @needs_compiler
-@pytest.mark.parametrize("precision", ["double", "float"])
-@pytest.mark.parametrize("name", ["elbow", "brisk6"])
+@pytest.mark.parametrize(("name", "precision"), [("elbow", "double"), ("brisk6", "float")])
 def test_code_agrees_with_the_kernels(name: str, precision: str, tmp_path: Path) -> None:
     check(name, precision, tmp_path)
 
@@ -82,7 +82,7 @@ def check(name: str, precision: str, folder: Path) -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("precision", cases(["double"], ["float"]))
 def test_elastic_arms_in_c(precision: str, tmp_path: Path) -> None:
     model = elastic_elbow()
     files = export_c(model, tmp_path, names_for(model), precision=precision)
