@@ -39,6 +39,7 @@ def settings(*, run: bool) -> dict[str, object]:
         "abort_on_example_error": run,
         "reset_argv": "site_gallery.arguments",
         "image_scrapers": ("site_gallery.figures",),
+        "default_thumb_file": str(DOCS / "brisk6.png"),  # of a build that runs no example
         "capture_repr": (),
         "download_all_examples": False,
         "inspect_global_variables": False,
