@@ -1,4 +1,4 @@
-"""Values of a reference's segment at one time: what ``trajectory.segment_values`` does by NumPy.
+"""A segment of a reference at one time: ``segment_values`` of ``trajectory`` as a kernel.
 
 A loop evaluates two of them in each cycle, and NumPy takes longer than a law for that.
 """
