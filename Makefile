@@ -137,7 +137,7 @@ $(VENV)/.installed: $(VENV)/.python-$(PYTHON_VERSION) $(SOURCES)
 
 # What the examples need besides.
 $(VENV)/.docs: $(VENV)/.installed
-	$(BIN)/python tools/install.py casadi
+	$(BIN)/python tools/install.py casadi --optional crocoddyl view
 	touch $@
 
 # What the demo needs and no more, or what is installed already.

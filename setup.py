@@ -75,7 +75,7 @@ DEMO = ["rosbags>=0.10", "plotly"]
 ROBOTS = ["example-robot-data"]
 CASADI = ["casadi>=3.6"]
 CROCODDYL = ["crocoddyl>=3.0"]
-DOCS = ["sphinx>=8.0", "myst-parser>=4.0", "furo"]
+DOCS = ["sphinx>=8.0", "myst-parser>=4.0", "furo", "sphinx-gallery>=0.17"]
 
 
 def version() -> str:

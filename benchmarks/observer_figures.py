@@ -1,4 +1,4 @@
-"""Figures of docs/observers.md: observers of an elastic arm beside the usual practice.
+"""Figures of docs/observer_figures.md: observers of an elastic arm beside the usual practice.
 
 The plant is MuJoCo's (``observer_plant``). Usual practice: link position = motor position over the
 ratio; link velocity = its difference through the low-pass (first or second order) that is best on

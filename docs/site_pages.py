@@ -1,13 +1,9 @@
-"""The pages of the site that are made from sources: from docstrings, and from examples/."""
+"""Pages of the site that are made from docstrings, and changes of pages as they are read."""
 
 from __future__ import annotations
 
-import ast
 import inspect
-import os
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +11,6 @@ from types import ModuleType
 import geared_dynamics as gd
 from geared_dynamics import analysis
 
-ROOT = Path(__file__).resolve().parents[1]
 SPACES: dict[str, ModuleType] = {
     "geared_dynamics": gd,
     "geared_dynamics.elastic": gd.elastic,
@@ -35,16 +30,13 @@ SPECIAL = re.compile(r"([\\*|`_])")
 ENTRY = re.compile(r"^( *\*{0,2}[\w, *.]+?)(?: (\([^)]*\)))?:(.*)$")
 
 
-def write(folder: Path, *, run: bool) -> None:
-    """Write all generated pages; ``run`` also runs the examples."""
-    before = {path for path in folder.rglob("*") if path.is_file()}
+def write(folder: Path) -> None:
+    """Write the pages of the functions."""
+    before = set(folder.glob("*.rst"))
     begin = time.time_ns() - 10**9  # files are stamped by a coarser clock
-    (folder / "examples").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     names = [write_space(folder, name, space) for name, space in SPACES.items()]
     (folder / "functions.rst").write_text(index("Functions and classes", names), "utf-8")
-    scripts = sorted((ROOT / "examples").glob("*.py"))
-    pages = [write_example(folder / "examples", script, run) for script in scripts]
-    (folder / "examples.rst").write_text(gallery(folder, pages), "utf-8")
     for path in before:  # a test may be looking at the folders: these stay
         if path.stat().st_mtime_ns < begin:
             path.unlink()
@@ -54,31 +46,6 @@ def index(title: str, names: list[str]) -> str:
     """A page that lists others."""
     rows = "\n".join(f"   {name}" for name in names)
     return f"{title}\n{'=' * len(title)}\n\n.. toctree::\n   :maxdepth: 1\n\n{rows}\n"
-
-
-def gallery(folder: Path, names: list[str]) -> str:
-    """The page of the examples: those that draw with their first figure, then the others."""
-    figures = {name: drawn(folder / "examples" / name)[:1] for name in names}
-    names = sorted(names, key=lambda name: not figures[name])
-    tiles = []
-    for name in names:
-        tiles += [f":doc:`examples/{name}`", ""]
-        for figure in figures[name]:
-            place = f"examples/{name}/{figure.name}"
-            tiles += [f".. image:: {place}", f"   :target: examples/{name}.html", "   :width: 420"]
-            tiles += [f"   :alt: {name}", ""]
-    head = index("Examples", [f"examples/{name}" for name in names])
-    head = head.replace("   :maxdepth: 1\n", "   :maxdepth: 1\n   :hidden:\n")
-    said = (
-        "Each example is a program in ``examples/`` that runs as it stands; an argument names the "
-        "folder for its figures. ``make docs-full`` runs all of them and shows what they draw."
-    )
-    return f"{head}\n{said}\n\n" + "\n".join(tiles)
-
-
-def drawn(folder: Path) -> list[Path]:
-    """The figures of an example."""
-    return sorted([*folder.glob("*.png"), *folder.glob("*.svg")])
 
 
 def write_space(folder: Path, name: str, space: ModuleType) -> str:
@@ -94,42 +61,6 @@ def write_space(folder: Path, name: str, space: ModuleType) -> str:
         lines += [""]
     (folder / f"{name}.rst").write_text("\n".join(lines), "utf-8")
     return name
-
-
-def write_example(folder: Path, script: Path, run: bool) -> str:
-    """The page of an example: what it is for, its source, and what it prints and draws."""
-    text = script.read_text(encoding="utf-8")
-    first, _, rest = (ast.get_docstring(ast.parse(text)) or script.stem).partition("\n")
-    title = first.rstrip(".")
-    lines = [escaped(title), "=" * (2 * len(title)), "", escaped(rest).strip(), ""]
-    if run:
-        figures = folder / script.stem
-        figures.mkdir(exist_ok=True)
-        printed = output(script, figures).replace(f"{figures}{os.sep}", "")
-        lines += [".. code-block:: text", "", *(f"   {line}" for line in printed.splitlines()), ""]
-        for figure in drawn(figures):
-            lines += [f".. image:: {script.stem}/{figure.name}", ""]
-    lines += [
-        f"``examples/{script.name}``",
-        "",
-        f".. literalinclude:: /../examples/{script.name}",
-        "",
-    ]
-    (folder / f"{script.stem}.rst").write_text("\n".join(lines), "utf-8")
-    return script.stem
-
-
-def output(script: Path, figures: Path) -> str:
-    """Run an example and return what it prints."""
-    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = os.environ | {"MPLBACKEND": "Agg", "COLUMNS": "100", "PYTHONPATH": paths}
-    command = [sys.executable, str(script), str(figures)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if "this example needs the package" in done.stderr:
-        return done.stderr
-    if done.returncode:
-        raise RuntimeError(f"{script.name}: {done.stderr}")
-    return done.stdout
 
 
 # -- Docstrings are plain text in Google's sections, not reStructuredText -------------------------

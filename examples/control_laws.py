@@ -1,17 +1,21 @@
-"""Which model must a controller have? Feedforward and computed torque on low gear ratios.
+"""Which model must a controller have? Feedforward and computed torque
+===================================================================
 
 The elbow arm with heavy motors and gears of 10:1 follows a motion under the complete model, the
-usual armature model and the links alone.
-Run: python examples/control_laws.py
+usual armature model and the links alone. The figure shows the error of each over the motion.
+Run it with a folder for the figure, default figures/ beside it.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import geared_dynamics as gd
 
 URDF = Path(__file__).parents[1] / "urdf" / "elbow.urdf"
+FIGURES = Path(__file__).parent / "figures"
 DT, LENGTH = 1e-3, 1.0  # [s]
 CARRIERS = {"base_link": [0, 0, 1], "link_1": [0, 1, 0], "link_2": [0, 1, 0.4]}
 
@@ -25,27 +29,39 @@ def arm() -> gd.GearedModel:
     return gd.load_model(URDF, {"version": 1, "wheels": wheels, "spins": spins})
 
 
-def worst_error(plant: gd.GearedModel, made: gd.control.Controller) -> float:
-    """Largest position error [rad], commands held for a millisecond."""
+def tracking_error(plant: gd.GearedModel, made: gd.control.Controller) -> np.ndarray:
+    """Largest position error of the joints in each step (k,) [rad], commands held for a step."""
     motion = gd.trajectory.rest_to_rest([0, -0.5, 0.4], [0.8, 0.3, 1.2], LENGTH, continuous=3)
-    q, v, memory, worst = motion.derivatives(0.0, 0)[0], np.zeros(3), made.start(), 0.0
+    q, v, memory, errors = motion.derivatives(0.0, 0)[0], np.zeros(3), made.start(), []
     for k in range(round(LENGTH / DT)):
         reference = gd.control.Reference(*motion.derivatives(k * DT, 2))
-        worst = max(worst, float(np.abs(reference.q - q).max()))
+        errors.append(np.abs(reference.q - q).max())
         memory, out = made.step(memory, gd.State(q, v), reference, DT)
         a = gd.forward_dynamics(plant, q, v, out.command)
         q, v = q + DT * v + 0.5 * DT**2 * a, v + DT * a
-    return worst
+    return np.array(errors)
 
 
 def main() -> None:
     plant = arm()
     gains = gd.control.gains_from_bandwidth(20.0)
-    for law in ("feedforward", "computed_torque"):
+    figure = Figure(figsize=(8, 3.4), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    for ax, law in zip(axes, ("feedforward", "computed_torque"), strict=True):
         for coupling in ("complete", "diagonal", "none"):
             model = plant.with_coupling(coupling)
             made = gd.control.controller(model, law, gains=gains)
-            print(f"{law:<16} {coupling:<9} {1e3 * worst_error(plant, made):9.3f} mrad")
+            errors = 1e3 * tracking_error(plant, made)
+            print(f"{law:<16} {coupling:<9} {errors.max():9.3f} mrad")
+            ax.semilogy(DT * np.arange(1, len(errors)), errors[1:], label=f"model: {coupling}")
+        ax.set(title=law, xlabel="time [s]", ylim=(1e-3, 1e3))
+        ax.grid(alpha=0.3)
+    axes[0].set_ylabel("largest joint error [mrad]")
+    axes[0].legend(fontsize="small")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "control_laws.png", dpi=130)
+    print("saved", folder / "control_laws.png")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""A motion of brisk6 by voltages, planned with Crocoddyl and driven in MuJoCo.
+"""A motion by voltages, planned with Crocoddyl
+============================================
 
 Crocoddyl's solver (box FDDP) finds the motors' voltages, within their limits, that bring the arm
 to a posture; the motors' currents are states, kept within their limits by a barrier. It does so

@@ -1,4 +1,5 @@
-"""The control u* in volts: an arm driven by DC motors follows a motion without feedback.
+"""The control u* in volts of an arm with DC motors
+================================================
 
 Vukobratovic and Potkonjak, sections 20.3 and 20.4.2: the arm and its motors together are
 H* q'' + h* = D u, and the voltages of a prescribed motion are the nominal control u*. Their H*

@@ -1,4 +1,5 @@
-"""An observer for an arm with elastic joints: link positions and an external force, from motors.
+"""An observer for elastic joints: link positions and a payload
+============================================================
 
 The simulated arm has strain wave gears and encoders on its motors alone. While it moves, its
 joints are deflected by weight and acceleration; then it takes up a payload that the model does not

@@ -1,4 +1,5 @@
-"""The elbow arm of Sciavicco, Siciliano and Villani: π₁ to π₉, b₁₂ and b₁₃, and what they cause.
+"""The elbow arm of Sciavicco, Siciliano, Villani: π₁ to π₉, b₁₂, b₁₃
+==================================================================
 
 Section 7 of the paper gives the mass matrix of the arm in nine parameters. Rotor 2 turns about y₁
 and rotor 3 about x₂, so neither axis is parallel to the joint that the rotor drives: their

@@ -1,4 +1,5 @@
-"""Motions of least electrical energy, planned with two models and driven in MuJoCo.
+"""Motions of least electrical energy
+==================================
 
 The motion of ``optimal_motion.py`` in twice the least time. Energy is the integral of the power of
 all motors, sum of u i: copper losses R i^2, friction and mechanical work. With recuperation the
@@ -25,7 +26,8 @@ from optimal_motion import (
     Plan,
     driven,
     engine_here,
-    planned,
+    fastest,
+    least_energy,
 )
 
 import geared_dynamics as gd
@@ -61,15 +63,15 @@ def main() -> None:
     engine = engine_here()
     arm = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
     models = {"armature": arm.with_coupling("diagonal"), "complete": arm}
-    fastest = planned(arm)
-    duration = SLOWER * fastest.duration
-    print(f"brisk6, plant: {engine}; {duration:.3f} s, least time {fastest.duration:.3f} s")
+    quickest = fastest(arm)
+    duration = SLOWER * quickest.duration
+    print(f"brisk6, plant: {engine}; {duration:.3f} s, least time {quickest.duration:.3f} s")
     print("energy [J] with / without recuperation: as planned, by the complete equations, drawn")
     print(f"{'plan':<28}{'planned':>16}{'equations':>16}{'drawn':>16}{'RMS':>8}{'peak':>7} mrad")
-    plans = {("fastest", "complete"): fastest, ("quintic", "complete"): quintic(duration)}
+    plans = {("fastest", "complete"): quickest, ("quintic", "complete"): quintic(duration)}
     for kind in ("recuperation", "no recuperation"):
         for name, model in models.items():
-            plans[kind, name] = planned(model, duration, recuperation=kind == "recuperation")
+            plans[kind, name] = least_energy(model, duration, recuperation=kind == "recuperation")
     drives = {}
     for (kind, name), plan in plans.items():
         drives[kind, name] = done = driven(plan, models[name], arm, engine)
@@ -94,7 +96,7 @@ def main() -> None:
     right.set_title("Tracking, no recuperation")
     right.legend()
     figure.savefig(folder / "energy_optimal_motion.png", dpi=120)
-    print(f"figure: {folder / 'energy_optimal_motion.png'}")
+    print("saved", folder / "energy_optimal_motion.png")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,20 @@
-"""Which combinations of the parameters a motion can show at all, and a fit of them."""
+"""Identifiable combinations of parameters, and a fit of them
+==========================================================
 
+The figure shows torques of fresh states, true and predicted. Run it with a folder for the figure,
+default figures/ beside it.
+"""
+
+import sys
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import geared_dynamics as gd
 
 URDF = Path(__file__).parents[1] / "urdf"
+FIGURES = Path(__file__).parent / "figures"
 
 model = gd.load_model(URDF / "elbow.urdf", URDF / "elbow.drivetrain.yaml")
 base = gd.base_parameters(model)
@@ -26,3 +34,16 @@ truth = gd.inverse_dynamics(model, *fresh)
 predicted = gd.regressor(model, *fresh)[..., list(base.selection)] @ fitted
 error = np.sqrt(np.mean((predicted - truth) ** 2)) / np.sqrt(np.mean(truth**2))
 print(f"fit to forces with 1 N m of noise predicts fresh states to {100 * error:.2f} %")
+
+figure = Figure(figsize=(8, 3.2), layout="constrained")
+for k, ax in enumerate(figure.subplots(1, 2)):
+    shown = predicted if k == 0 else predicted - truth
+    ax.plot(truth, shown, ".", label=model.joint_names)
+    ax.set_xlabel("true torque [N m]")
+    ax.set_title("predicted torque [N m]" if k == 0 else "predicted less true torque [N m]")
+    ax.grid(alpha=0.3)
+    ax.legend(fontsize="small")
+folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "identifiable_parameters.png", dpi=130)
+print("saved", folder / "identifiable_parameters.png")

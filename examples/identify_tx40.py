@@ -1,22 +1,27 @@
-"""Fit a Stäubli TX40 to a recording of its motors; see what the coupled wrist is worth.
+"""Parameters of a Stäubli TX40 from a recording
+=============================================
 
 The recording (figaroh-plus, examples/staubli_TX40) is no part of this package; it belongs in
 ../shared/data/tx40, or GEARED_DYNAMICS_DATA names the folder that holds tx40. What is done to
 it is what its SOURCE.txt says: a zero-phase Butterworth filter, differences, every hundredth
-sample, slow motion left out, weighted least squares. Needs SciPy.
+sample, slow motion left out, weighted least squares. The figure shows what the fits leave of the
+wrist's torques. Run it with a folder for the figure, default figures/ beside it. Needs SciPy.
 """
 
 import os
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import yaml
+from matplotlib.figure import Figure
 from scipy import signal
 
 import geared_dynamics as gd
 
 ROOT = Path(__file__).resolve().parents[1]
+FIGURES = Path(__file__).parent / "figures"
 DATA = Path(os.environ.get("GEARED_DYNAMICS_DATA", ROOT.parent / "shared" / "data")) / "tx40"
 URDF, DRIVES = ROOT / "urdf" / "tx40.urdf", ROOT / "urdf" / "tx40.drivetrain.yaml"
 RATE, CUTOFF, ORDER = 5000.0, 100.0, 4  # [Hz], [Hz], of the filter
@@ -26,11 +31,12 @@ SLOW = (0.050, 0.050, 0.075, 0.072, 0.056, 0.122)  # [rad/s], 1 % of the joints'
 
 
 class Fit(NamedTuple):
-    """Parameters by name, and each joint's error: share of its torque [%], rms [N m]."""
+    """Parameters by name, each joint's error (share of its torque [%], rms [N m]) and samples."""
 
     values: dict[str, float]
     error: np.ndarray
     rms: np.ndarray
+    torque: list[np.ndarray]  # measured and fitted (2, samples) of each joint [N m]
 
 
 def recorded(arm, folder=DATA):
@@ -87,7 +93,8 @@ def fitted(model, q, v, a, tau):
         errors = [y @ found - t for y, t in zip(rows, right, strict=True)]
         rms = np.array([np.sqrt(np.mean(e**2)) for e in errors])
     size = [np.sqrt(np.mean(t**2)) for t in right]
-    return Fit(dict(zip(names, found, strict=True)), 100 * rms / size, rms)
+    torque = [np.array([t, y @ found]) for y, t in zip(rows, right, strict=True)]
+    return Fit(dict(zip(names, found, strict=True)), 100 * rms / size, rms, torque)
 
 
 def in_joint_space(drives=DRIVES):
@@ -97,15 +104,32 @@ def in_joint_space(drives=DRIVES):
     return gd.load_model(URDF, sections)
 
 
+def picture(fits: dict[str, Fit]) -> Path:
+    """Draw measured torques of the wrist, and what each fit leaves of them."""
+    figure = Figure(figsize=(9, 4.5), layout="constrained")
+    for joint, ax in zip((4, 5), figure.subplots(2, 1), strict=True):
+        measured = next(iter(fits.values())).torque[joint][0]
+        ax.plot(measured, color="0.7", label="measured")
+        for name, fit in fits.items():
+            ax.plot(np.subtract(*fit.torque[joint]), linewidth=0.9, label=f"not fitted: {name}")
+        ax.set_title(f"joint {joint + 1}: torque [N m] by sample")
+        ax.grid(alpha=0.3)
+    ax.legend(ncols=3, fontsize="small")
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "identify_tx40.png", dpi=130)
+    return folder / "identify_tx40.png"
+
+
 if __name__ == "__main__":
     if DATA.is_dir():
         arm = gd.load_model(URDF, DRIVES)
         motion = recorded(arm)
+        models = {"joints 5 and 6": arm, "joint 6 only": in_joint_space()}
+        fits = {name: fitted(model, *motion) for name, model in models.items()}
         print("torque error of joints 1 to 6 [%]")
-        print("  rotor 6 turns with joints 5 and 6:", fitted(arm, *motion).error.round(1))
-        print(
-            "  rotor 6 turns with joint 6 only:  ",
-            fitted(in_joint_space(), *motion).error.round(1),
-        )
+        for name, fit in fits.items():
+            print(f"  {f'rotor 6 turns with {name}:':<35}", fit.error.round(1))
+        print("saved", picture(fits))
     else:
         print(f"the recording is not there: {DATA}")

@@ -1,4 +1,5 @@
-"""What the gears take when an arm hits a wall: low and high ratios, with the same motion.
+"""What the gears take when an arm hits a wall
+===========================================
 
 The arm of two links (planar, 0.9 m) runs its tip into a wall. Its drives are once of ratio 6 and
 4 with large rotors, once of ratio 50 and 40 with small ones, of the same reflected inertia at the

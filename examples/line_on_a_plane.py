@@ -1,4 +1,5 @@
-"""Draws a line on a tilted plane with a constant force; the plane is 3 mm higher than planned.
+"""A line on a tilted plane with a constant force
+==============================================
 
 The arm of urdf/elbow.urdf presses on the plane with 20 N, along the normal, and draws a line of
 0.3 m in a second; the tool rubs, and starts 5 mm beside the line. Feedback that acts only along

@@ -1,16 +1,21 @@
-"""A time-optimal motion within voltage limits, planned with two models and driven in MuJoCo.
+"""A time-optimal motion within voltage limits
+===========================================
 
 CasADi's solver (IPOPT) plans brisk6's motion with the complete model and with the armature model:
 voltage, current, torque and speed of all motors and the joints' limits are kept, a tenth of each
 is left to the controller. MuJoCo (our own equations where it is not installed) then moves the arm,
-every rotor a body, by voltages: those planned, and a correction by joint errors.
+every rotor a body, by voltages: those planned, and a correction by joint errors. The figure
+shows the voltages that both motions need, and the errors. Run it with a folder for the figure,
+default figures/ beside it.
 """
 
+import sys
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import geared_dynamics as gd
 
@@ -20,6 +25,7 @@ except ImportError:
     raise SystemExit("this example needs the package casadi: pip install casadi") from None
 
 URDF = Path(__file__).resolve().parents[1] / "urdf"
+FIGURES = Path(__file__).parent / "figures"
 START = np.array([-0.9, -0.2, 0.4, -0.8, -0.6, -1.0])  # [rad]
 GOAL = np.array([0.9, 0.9, 1.3, 0.9, 0.9, 1.2])  # [rad]
 SPANS = 30  # acceleration is linear in each
@@ -61,66 +67,78 @@ class Plan(NamedTuple):
         return [q, *(np.where(over, 0.0, x) for x in (v, a, jerk))]
 
 
-def planned(
-    model: gd.GearedModel, duration: float | None = None, *, recuperation: bool = True
-) -> Plan:
-    """Plan the fastest motion that the model allows, or that of least electrical energy.
+class Problem(NamedTuple):
+    """A motion from START to GOAL within all limits; what is to be least is still open."""
+
+    solver: ca.Opti
+    span: ca.MX | float
+    motion: tuple[ca.MX, ca.MX, ca.MX]  # q, v, a (n, spans + 1)
+    commands: dict[str, ca.MX]
+
+
+def stated(model: gd.GearedModel, span: float | None) -> Problem:
+    """State the equations of motion and the limits; ``span`` None makes it an unknown."""
+    n, solver = model.n, ca.Opti()
+    h = solver.variable() if span is None else span
+    q, v, a = (solver.variable(n, SPANS + 1) for _ in range(3))
+    a0, a1 = a[:, :-1], a[:, 1:]
+    solver.subject_to(v[:, 1:] == v[:, :-1] + h * (a0 + a1) / 2)
+    solver.subject_to(q[:, 1:] == q[:, :-1] + h * v[:, :-1] + h**2 * (2 * a0 + a1) / 6)
+    for x in (v, a):
+        solver.subject_to(ca.vec(x[:, [0, SPANS]]) == 0.0)
+    solver.subject_to(q[:, 0] == START)
+    solver.subject_to(q[:, SPANS] == GOAL)
+    commands = gd.to_casadi(model, "motor_commands").map(SPANS + 1).call({"q": q, "v": v, "a": a})
+    for name, limit in zip(
+        ("voltage", "current", "torque", "speed"), model.motors.limits.T, strict=True
+    ):
+        solver.subject_to(solver.bounded(-SHARE, ca.vec(commands[name] / limit), SHARE))
+    solver.subject_to(solver.bounded(-SHARE, ca.vec(v / model.limits.velocity), SHARE))
+    for k in range(n):
+        solver.subject_to(solver.bounded(model.limits.lower[k], q[k, :].T, model.limits.upper[k]))
+    return Problem(solver, h, (q, v, a), commands)
+
+
+def solved(problem: Problem, guess_time: float, options: dict[str, object]) -> Plan:
+    """Solve a problem from a smooth motion of ``guess_time`` [s]."""
+    solver, span = problem.solver, problem.span
+    first = gd.trajectory.rest_to_rest(START, GOAL, guess_time, continuous=2)
+    guess = first.derivatives(np.linspace(0.0, guess_time, SPANS + 1), 2)
+    for k, x in enumerate(problem.motion):
+        solver.set_initial(x, guess[:, k].T)
+    if not isinstance(span, float):
+        solver.set_initial(span, guess_time / SPANS)
+    quiet = {"print_level": 0, "sb": "yes", "max_iter": 600}
+    solver.solver("ipopt", {"print_time": False, "expand": True}, quiet | options)
+    solution = solver.solve()
+    return Plan(float(solution.value(span)), *(solution.value(x).T for x in problem.motion))
+
+
+def fastest(model: gd.GearedModel) -> Plan:
+    """Plan the fastest motion that the model allows."""
+    problem = stated(model, None)
+    problem.solver.subject_to(problem.span >= 1e-3)
+    problem.solver.minimize(SPANS * problem.span)
+    return solved(problem, 1.5, {"tol": 1e-6})
+
+
+def least_energy(model: gd.GearedModel, duration: float, *, recuperation: bool = True) -> Plan:
+    """Plan the motion of least electrical energy in ``duration`` [s].
 
     Energy is the integral of the power, the sum of u i: copper losses R i^2, friction and
     mechanical work. With recuperation what flows back counts as gained; without, it is lost.
-
-    Args:
-        model: Geared model.
-        duration: Of the motion of least energy [s]; None: the fastest one.
-        recuperation: Whether the supply takes power back.
     """
-    commands = gd.to_casadi(model, "motor_commands")
-    voltage, current, torque, speed = model.motors.limits.T
-    n, problem = model.n, ca.Opti()
-    span = problem.variable() if duration is None else duration / SPANS
-    q, v, a = (problem.variable(n, SPANS + 1) for _ in range(3))
-    a0, a1 = a[:, :-1], a[:, 1:]
-    problem.subject_to(v[:, 1:] == v[:, :-1] + span * (a0 + a1) / 2)
-    problem.subject_to(q[:, 1:] == q[:, :-1] + span * v[:, :-1] + span**2 * (2 * a0 + a1) / 6)
-    for x in (v, a):
-        problem.subject_to(ca.vec(x[:, [0, SPANS]]) == 0.0)
-    problem.subject_to(q[:, 0] == START)
-    problem.subject_to(q[:, SPANS] == GOAL)
-    found = commands.map(SPANS + 1).call({"q": q, "v": v, "a": a})
-    within = [(found["voltage"], voltage), (found["current"], current), (found["speed"], speed)]
-    within += [(found["torque"], torque), (v, model.limits.velocity)]
-    for x, limit in within:
-        problem.subject_to(problem.bounded(-SHARE, ca.vec(x / limit), SHARE))
-    for k in range(n):
-        problem.subject_to(
-            problem.bounded(model.limits.lower[k], q[k, :].T, model.limits.upper[k])
-        )
-    options: dict[str, object] = {"print_level": 0, "sb": "yes", "max_iter": 600}
-    if duration is None:
-        problem.subject_to(span >= 1e-3)
-        problem.minimize(SPANS * span)
-        options |= {"tol": 1e-6}
-    else:
-        power = ca.sum1(found["voltage"] * found["current"])
-        if not recuperation:
-            drawn = problem.variable(1, SPANS + 1)
-            problem.subject_to(ca.vec(drawn) >= 0.0)
-            problem.subject_to(ca.vec(drawn - power) >= 0.0)
-            power = drawn
-        ends = (power[0] + power[SPANS]) / 2
-        problem.minimize(span * (ca.sum2(power) - ends) / 10.0)
-        options |= LEAST_ENERGY
-    guess_time = duration or 1.5
-    first = gd.trajectory.rest_to_rest(START, GOAL, guess_time, continuous=2)
-    guess = first.derivatives(np.linspace(0.0, guess_time, SPANS + 1), 2)
-    if duration is None:
-        problem.set_initial(span, guess_time / SPANS)
-    for k, x in enumerate((q, v, a)):
-        problem.set_initial(x, guess[:, k].T)
-    problem.solver("ipopt", {"print_time": False, "expand": True}, options)
-    solution = problem.solve()
-    found_span = float(solution.value(span) if duration is None else span)
-    return Plan(found_span, *(solution.value(x).T for x in (q, v, a)))
+    problem = stated(model, duration / SPANS)
+    solver = problem.solver
+    power = ca.sum1(problem.commands["voltage"] * problem.commands["current"])
+    if not recuperation:
+        drawn = solver.variable(1, SPANS + 1)
+        solver.subject_to(ca.vec(drawn) >= 0.0)
+        solver.subject_to(ca.vec(drawn - power) >= 0.0)
+        power = drawn
+    ends = (power[0] + power[SPANS]) / 2
+    solver.minimize(problem.span * (ca.sum2(power) - ends) / 10.0)
+    return solved(problem, duration, LEAST_ENERGY)
 
 
 class Drive(NamedTuple):
@@ -166,6 +184,28 @@ def engine_here() -> str:
     return "mujoco"
 
 
+def picture(shown: dict[str, tuple[Plan, np.ndarray, np.ndarray]]) -> Path:
+    """Draw each plan's voltages, as the arm needs them and as shares of the limits, and errors."""
+    figure = Figure(figsize=(9, 5.5), layout="constrained")
+    panels = figure.subplots(2, len(shown), sharex=True, sharey="row")
+    for (above, below), (name, (plan, voltage, errors)) in zip(
+        panels.T, shown.items(), strict=True
+    ):
+        above.plot(plan.span * np.arange(SPANS + 1), 100.0 * voltage)
+        for level in (-100.0, -100.0 * SHARE, 100.0 * SHARE, 100.0):
+            above.axhline(level, color="0.5", linestyle=":" if abs(level) < 100.0 else "-")
+        above.set_title(f"{name} model: voltage needed [% of limit]")
+        below.plot(STEP * np.arange(len(errors)), 1e3 * errors)
+        below.set(title="joint error [mrad]", xlabel="time [s]")
+        for ax in (above, below):
+            ax.grid(alpha=0.3)
+    figure.legend([f"joint_{k}" for k in range(1, 7)], loc="outside lower center", ncols=6)
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
+    folder.mkdir(parents=True, exist_ok=True)
+    figure.savefig(folder / "optimal_motion.png", dpi=120)
+    return folder / "optimal_motion.png"
+
+
 def main() -> None:
     engine = engine_here()
     arm = gd.load_model(URDF / "brisk6.urdf", URDF / "brisk6.drivetrain.yaml")
@@ -173,14 +213,16 @@ def main() -> None:
     print(f"brisk6, six joints, plant: {engine}; limits within {SHARE:.0%} in the plan")
     print(f"{'model':<10}{'planned in':>12}{'duration':>10}{'voltage':>9}{'current':>9}", end="")
     print(f"{'limited':>9}{'error RMS':>11}{'peak':>7}{'at rest':>9}")
+    shown = {}
     for name, coupling in (("armature", "diagonal"), ("complete", "complete")):
         model = arm.with_coupling(coupling)
         begin = perf_counter()
-        plan = planned(model)
+        plan = fastest(model)
         taken = perf_counter() - begin
         true = gd.motor_commands(arm, plan.q, plan.v, plan.a)
         need = np.abs([true.voltage / voltage, true.current / current]).max(axis=(1, 2))
         done = driven(plan, model, arm, engine)
+        shown[name] = plan, true.voltage / voltage, done.errors
         rms = 1e3 * np.sqrt((done.errors**2).mean())
         peak, last = 1e3 * np.abs(done.errors).max(), 1e3 * np.abs(done.last).max()
         print(
@@ -188,6 +230,7 @@ def main() -> None:
             end="",
         )
         print(f"{done.limited:>9.1%}{rms:>6.2f} mrad{peak:>7.2f}{last:>9.2f}")
+    print("saved", picture(shown))
 
 
 if __name__ == "__main__":

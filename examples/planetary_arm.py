@@ -1,4 +1,5 @@
-"""Arms with planetary gears in their joints, 3 to 6 planets each: energy and torques as PNG.
+"""Planetary gears in the joints, 3 to 6 planets: energy and torques
+=================================================================
 
 The two-joint arm of Fernini's paper on epicyclic gears (see docs/planetary.md), and its
 relatives with three joints. Run it with a folder for the pictures, default figures/ beside it.

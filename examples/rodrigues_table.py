@@ -1,16 +1,24 @@
-"""An arm from the axes and vectors of Rodrigues' formula; its URDF for other programs.
+"""From Rodrigues' vectors to a URDF
+=================================
 
 Vukobratovic and Potkonjak (chapter 20, section 20.2) describe a link by the axis of its joint,
 written in the link and in the link below, and by the vectors from the joint to both centres of
 mass. Where such a vector is parallel to the axis, a special vector defines the zero position. The
 table here is an arm with a turning column, a shoulder and a linear axis. It becomes a URDF and a
-drivetrain file, and the model of these two files has the same torques.
+drivetrain file, and the model of these two files has the same torques. The figure shows axes,
+vectors and centres of mass. Run it with a folder for the figure, default figures/ beside it.
 """
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import yaml
+from matplotlib.figure import Figure
 
 import geared_dynamics as gd
+
+FIGURES = Path(__file__).parent / "figures"
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 BALL = np.diag([0.04] * 3)
@@ -85,3 +93,26 @@ print(*(f"  {line}" for line in urdf.splitlines()[:6]), sep="\n")
 again = gd.load_model(urdf, yaml.safe_dump(DRIVES))
 error = np.abs(gd.inverse_dynamics(again, q, v, a) - tau).max()
 print(f"joint forces of the two files differ by at most {max(error, 1e-12):.0e} N m")
+
+figure = Figure(figsize=(6.5, 5.5), layout="constrained")
+ax = figure.add_subplot(projection="3d")
+below = np.zeros(3)  # centre of mass of the link below
+for k, row in enumerate(ROWS, start=1):
+    T = gd.pose(model, q, f"link_{k}")
+    joint, centre = T[:3, 3], (T @ [*row["to_centre"], 1.0])[:3]
+    axis = 0.12 * T[:3, :3] @ row["axis"]
+    labels = ("joint axis", "to_centre", "from_centre") if k == 1 else ("", "", "")
+    ax.plot(*np.transpose([joint - axis, joint + axis]), "C3", linewidth=2, label=labels[0])
+    ax.plot(*np.transpose([joint, centre]), "C0", linewidth=3, label=labels[1])
+    ax.plot(*np.transpose([joint, below]), "C1--", linewidth=2, label=labels[2])
+    ax.scatter(*centre, color="black", s=60)
+    ax.text(centre[0], centre[1], centre[2] + 0.04, f"link {k}, {row['mass']} kg")
+    below = centre
+ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]", ylim=(-0.3, 0.3))
+ax.set(yticks=[-0.2, 0.0, 0.2], aspect="equal")
+ax.set_title("vectors of the table at q = (0.3, -0.6, 0.1)")
+ax.legend(loc="upper left")
+folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
+folder.mkdir(parents=True, exist_ok=True)
+figure.savefig(folder / "rodrigues_table.png", dpi=130)
+print("saved", folder / "rodrigues_table.png")

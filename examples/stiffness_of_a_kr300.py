@@ -1,14 +1,15 @@
-"""Stiffness of two drives of a KUKA KR300, from its motors' and its links' encoders; a PNG.
+"""Stiffness of two drives of a KUKA KR300
+=======================================
 
 Recording, filter, payload and folder: see torque_of_a_kr300.py. Its joints 1 to 3 have a second
-encoder on the link side. What it shows lags behind the motor's, so that the two differ by
+encoder on the link side. What it shows lags behind the motor's, so that the two differ by::
 
     q_motor - q_link = te / K + lag v + backlash sign(v) + offset
 
 with te the torque that the spring passes to the link. K, lag and backlash are fitted by least
 squares over runs A and B, with an offset per run, where the joint moves faster than 0.02 rad/s;
 nothing else is fitted, and friction in the gear behind the motor is not known beforehand. There
-are two ways to te:
+are two ways to te::
 
     model      gd.elastic.inverse_dynamics: what moves the link, less the counterbalance
     measured   A (tau_m - J A a): the motor's torque less what turns its rotor

@@ -1,4 +1,5 @@
-"""Motor torques of a KUKA KR300, recorded and computed from published parameters; a PNG.
+"""Motor torques of a KUKA KR300, recorded and computed
+====================================================
 
 The recording (J. Weigand, Robot_Identification) is no part of this package; it belongs in
 ../shared/data/kr300_weigand, or GEARED_DYNAMICS_DATA names the folder that holds kr300_weigand.

@@ -1,4 +1,5 @@
-"""A geared mechanism from its meshes: the spins they make, and what each wheel alone adds.
+"""A three-joint geared mechanism by virtual links, and its graphs
+===============================================================
 
 The three-joint mechanism of Chen and Wang's paper on virtual links: two gears on the base,
 one on link 1, an idle shaft on link 2, four meshes. The picture shows its graphs, as the paper's

@@ -1,9 +1,13 @@
-"""Joint torques along a motion: complete model against the usual armature model.
+"""What the armature model misses along a motion
+=============================================
 
 The lower the ratio, the more of a rotor's effect is coupling: it falls like 1/N
-against the reflected inertia, which falls like 1/N^2.
+against the reflected inertia, which falls like 1/N^2. The figure shows both torques along the
+motion for the lowest ratios (``gd.plot.torques``). Run it with a folder for the figure, default
+figures/ beside it.
 """
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +16,7 @@ import yaml
 import geared_dynamics as gd
 
 URDF = Path(__file__).parents[1] / "urdf"
+FIGURES = Path(__file__).parent / "figures"
 DRIVES = yaml.safe_load((URDF / "elbow.drivetrain.yaml").read_text())
 
 
@@ -40,3 +45,8 @@ for factor in (1.0, 4.0, 20.0):
     error = np.abs(complete - armature).max(axis=0)
     ratios = "/".join(f"{ratio:g}" for ratio in np.abs(model.Gamma).max(axis=1))
     print(f"{ratios:<12} {np.abs(complete).max():8.1f}       ", error.round(2))
+
+folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIGURES
+folder.mkdir(parents=True, exist_ok=True)
+plot = gd.plot.torques(model, t[:, 0], q, v, a)
+print("saved", plot.save(folder / "what_armature_misses.png"))

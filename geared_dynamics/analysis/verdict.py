@@ -37,7 +37,8 @@ UNSURE, UNKNOWN = 0.2, 0.5  # of a torque: its uncertainty in other motions
 SHORT_WAY = 0.25  # of a joint's range: with less, its motion is called short
 SCALED, CERTAIN = 0.003, 5.0  # change of a torque's scale, and deviations, that are named
 LIGHT = 0.05  # kg: a mass that is not worth a line
-NEVER_NEGATIVE = (".J", ".inertia", ".viscous", ".coulomb")
+ROTOR = (".J", ".inertia")
+NEVER_NEGATIVE = (*ROTOR, ".viscous", ".coulomb", ".m", ".Ixx", ".Iyy", ".Izz")
 LARGE = 1e-3  # of a combination: what is joined by less does not count
 
 Severity = Literal["red", "yellow"]
@@ -260,25 +261,23 @@ def _fails_elsewhere(result: Identified) -> list[FitFinding]:
 
 def _impossible(result: Identified, better: Explained) -> list[FitFinding]:
     """Values that no arm has, and what it costs to do without them."""
-    costs = _costs(result)
-    negative = _negative(result, BELOW if costs else CONTRADICTED)
-    bound = _at_bound(result)
-    if not negative and not (costs and bound):
+    costs, bound = _costs(result), _at_bound(result)
+    values = [value for value in _negative(result) if value.sure or value.rotor or costs]
+    rotor = any(value.rotor for value in values)
+    if not values and not (costs and bound):
         return []
-    severity: Severity = "red" if costs else "yellow"
-    listed = ", ".join(negative)
-    what = f"no arm has {listed}" if negative else f"a parameter is at its bound: {bound[0]}"
+    severity: Severity = "red" if costs or rotor else "yellow"
+    listed = ", ".join(value.text for value in values)
+    what = f"no arm has {listed}" if values else f"a parameter is at its bound: {bound[0]}"
     evidence = f"parameters of a possible arm leave more of the torque: {costs}" if costs else ""
-    if costs and bound:
-        evidence += f"; at the bound: {', '.join(bound)}"
-    wheels = [name for name in negative if ".J" in name or ".inertia" in name]
+    evidence += f"; at the bound: {', '.join(bound)}" if costs and bound else ""
     if better.zero.any():
         cause = "the zero position above"
         remedy = "correct that first"
-    elif costs:
+    elif rotor or costs:
         cause = (
             "a gear ratio, a sign or a carrier differs from the drivetrain file"
-            if wheels
+            if rotor
             else "a joint's sign or zero is another, or something acts that is not in the model"
         )
         remedy = "compare ratios and signs with the data sheet (geared-dynamics describe)"
@@ -288,8 +287,22 @@ def _impossible(result: Identified, better: Explained) -> list[FitFinding]:
     return [FitFinding(severity, what, cause, remedy, evidence)]
 
 
-def _negative(result: Identified, beyond: float) -> list[str]:
-    """Sums of what cannot be negative that are, by more than so many deviations."""
+class _Negative(NamedTuple):
+    """A sum of what cannot be negative that is.
+
+    Attributes:
+        text: Its name and value with its deviation and unit.
+        rotor: Whether it is a rotor's inertia.
+        sure: Whether it is below zero by more deviations than chance explains among many values.
+    """
+
+    text: str
+    rotor: bool
+    sure: bool
+
+
+def _negative(result: Identified) -> list[_Negative]:
+    """Sums of what cannot be negative that are, by more than ``BELOW`` deviations."""
     names = np.array(result.equations.names)
     found = []
     for row, k, x, sigma in zip(
@@ -299,12 +312,13 @@ def _negative(result: Identified, beyond: float) -> list[str]:
         positive = (row >= -LARGE * np.abs(row).max()).all()
         if (
             positive
-            and x < -beyond * sigma
-            and all(map(_one_sided, joined))
+            and x < -BELOW * sigma
+            and all(name.endswith(NEVER_NEGATIVE) for name in joined)
             and _counts(result, k, x)
         ):
-            unit = unit_of(result.model, str(names[k]))
-            found.append(f"{names[k]} = {' ± '.join(two_digits(x, sigma))} {unit}")
+            name, sure = str(names[k]), x < -CONTRADICTED * sigma
+            text = f"{name} = {' ± '.join(two_digits(x, sigma))} {unit_of(result.model, name)}"
+            found.append(_Negative(text, name.endswith(ROTOR), sure))
     return found
 
 
@@ -314,11 +328,6 @@ def _counts(result: Identified, k: int, x: float) -> bool:
     given = result.equations.Y[..., k] * x
     rms = np.sqrt((given**2 * used).sum(axis=0) / np.maximum(used.sum(axis=0), 1))
     return bool((rms > NOTHING * result.rms).any())
-
-
-def _one_sided(name: str) -> bool:
-    """Whether a parameter is never below zero."""
-    return name.endswith((*NEVER_NEGATIVE, ".m", ".Ixx", ".Iyy", ".Izz"))
 
 
 def _costs(result: Identified) -> str:

@@ -185,7 +185,7 @@ def build_elasticity(
     spin: Array,
     joint_names: tuple[str, ...],
 ) -> Elasticity:
-    """Give each spring its coordinate, and the wheels behind it to that.
+    """Give each spring its coordinate, and that to the wheels on its motor side.
 
     A spring declared on a mimic joint acts on the leader's coordinate, as its friction does.
 

@@ -19,10 +19,10 @@ of posture between steps, Coriolis terms, gravity, rigid joints beside elastic o
 motion of the whole arm, which is no vibration.
 
 F is that of the whole step, friction that slides, reverses and sticks included. While a rotor
-stands its encoder shows nothing of the link behind it, whose error then keeps its size or decays
+stands its encoder shows nothing of its link, whose error then keeps its size or decays
 by the spring's damping: the factor is near one, above it where standing begins or ends. T is then
 that of the other coordinates; a standing rotor's error counts for itself, ten times, and that of
-the link behind it by the energy alone.
+its link by the energy alone.
 
 W. Lohmiller, J.-J. Slotine, On contraction analysis for non-linear systems, Automatica 34, 1998.
 """

@@ -55,7 +55,7 @@ class MeasuredCoordinates(NamedTuple):
     """Coordinates x that the motors' encoders tell.
 
     Attributes:
-        elastic: Those with a spring behind them: indices of theta in x.
+        elastic: Those on the motor side of a spring: indices of theta in x.
         rigid: Those without: indices of q in x.
         inverse: (A_seen')^-1: x of both = inverse (phi - phi(0)).
     """

@@ -27,7 +27,7 @@ from geared_dynamics.observers.smoothness import ReadingHistory
 # -- Friction that sticks: a predicted step, which laws stand, and what encoders then show --------
 #
 # Friction of a rotor that stands is any number within its level, so that its encoder shows nothing
-# of the spring behind it. A law counts as standing while its rate is below
+# of the rotor's spring. A law counts as standing while its rate is below
 #
 #     min( 10 \rho, 3 level / (B w) ),    at least what the encoder tells from rest,
 #
@@ -36,7 +36,7 @@ from geared_dynamics.observers.smoothness import ReadingHistory
 # falls with the speed (Stribeck) by more than the observer can follow, up to 2.5 times that
 # speed.
 #
-# Of a shaft whose rotor stands the correction moves the rotor alone, and the link behind it is
+# Of a shaft whose rotor stands the correction moves the rotor alone, and its link is
 # predicted. A link that stands beside a rotor that slides is shown by the rotor; the gain is that
 # of an arm in which friction keeps the link's rate.
 

@@ -12,9 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 SLOW = {  # more than 3 s of a processor
-    "crocoddyl_voltages", "energy_optimal_motion", "optimal_motion",
-    "driven_arm_volts", "elastic_observer", "identify_tx40", "line_on_a_plane",
-    "payload_and_locked_joints", "planetary_arm", "stiffness_of_a_kr300", "torque_of_a_kr300",
+    "control_laws", "crocoddyl_voltages", "driven_arm_volts", "elastic_observer",
+    "energy_optimal_motion", "feedforward_worth", "identify_tx40", "line_on_a_plane",
+    "optimal_motion", "payload_and_locked_joints", "planetary_arm", "stiffness_of_a_kr300",
+    "torque_of_a_kr300",
 }  # fmt: skip
 
 

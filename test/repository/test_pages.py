@@ -59,8 +59,10 @@ def test_blocks_say_what_they_are(page: str) -> None:
 def test_python_runs(page: str, folder: Path) -> None:
     if "rclpy" in "".join(b.text for b in pages.read(page)) and not HAS_ROS:
         pytest.skip("rclpy is not installed (the extra 'ros', or a ROS 2 system)")
-    if any("gd.to_casadi" in b.text for b in pages.read(page) if b.language == "python"):
-        pytest.importorskip("casadi")
+    text = "".join(b.text for b in pages.read(page) if b.language == "python")
+    for word, package in (("gd.to_casadi", "casadi"), ('engine="mujoco"', "mujoco")):
+        if word in text:
+            pytest.importorskip(package)
     names: dict[str, object] = {"__name__": page}
     for block, shown in pages.outputs(pages.read(page)):
         if block.language == "python" and not block.reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,17 @@ def test_external_links_are_listed() -> None:
     """They are read by people, not by tests: a new one is entered in docs/external_links.txt."""
     listed = (DOCS / "external_links.txt").read_text(encoding="utf-8").split()
     assert sorted(external()) == listed
+
+
+def test_what_a_page_loads_from_the_network_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``make docs`` refuses such a page; links that a reader may follow are none of them."""
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(DOCS))
+    from site_check import loads
+
+    monkeypatch.delitem(sys.modules, "site_check")
+    fetched = ["https://a.b/c.js", "//a.b/d.css", "http://a.b/e.png", "https://a.b/f.woff"]
+    script, sheet, image, font = fetched
+    page = f'<script async src="{script}"></script><link rel=x href={sheet}><img src="{image}">'
+    assert loads(f"{page}<style>@font-face {{src: url({font})}}</style>") == fetched
+    assert loads('<a href="https://a.b">a</a><img src="g.png"><script src="h.js"></script>') == []

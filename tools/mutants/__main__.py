@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,9 @@ ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / ".mutants"
 OPTIONS = ["-x", "-q", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
 LIMIT = 60.0  # [s] that tests may take beyond what they take unchanged
+EACH = 20.0  # [s] that a test file may take whose time is not recorded
+LIKELY = 4  # files that run before the others are even imported
+RUNS = 3  # of a file as a whole, before it is recorded: that takes as long as several of them
 COMPILATION = 240.0  # [s] more where kernels are compiled
 
 
@@ -53,6 +56,9 @@ class Laboratory:
         self.log = folder / "log"
         self.records: dict[Path, Record] = {}
         self.sound: set[str] = set()  # tests that pass as they are
+        self.broken: list[str] = []  # tests that do not
+        self.runs: Counter[Path] = Counter()  # of a test file as a whole, unrecorded
+        self.killers: Counter[tuple[str, Path]] = Counter()  # by source or room, and test file
 
     def kept(self, test: Path, sources: set[str]) -> Record | None:
         """What is recorded of a test file, None where it is nothing or of other sources."""
@@ -87,29 +93,32 @@ class Laboratory:
     def run(self, mutant: Mutant) -> tuple[str, str]:
         """What becomes of a mutant, and by which test.
 
-        First the tests that are known to execute it, then the whole files that name its source;
-        the others are recorded one after the other, and only as long as the mutant lives.
+        First the tests that are known to execute it, then other files as a whole, the likeliest
+        first. A file that was run whole for some mutants is recorded when it is needed again.
         """
         spans = self.spans(mutant)
         sources = {file for file, *_ in spans}
-        files = test_files(self.tree, mutant.path)
+        files = sorted(test_files(self.tree, mutant.path), key=partial(self.rank, mutant))
         known = [file for file in files if self.kept(file, sources) is not None]
-        near = [file for file in self.near(mutant, files) if file not in known]
+        fresh = [file for file in files if file not in known]
+        plain = [file for file in fresh if self.runs[file] < RUNS]
         begun, whole = self.tests(known, spans, sources)
-        ended = self.attempt(mutant, begun, whole) or self.attempt(mutant, near, [(300.0, "")])
-        for file in files:
-            if ended is None and file not in [*known, *near]:
+        ended = self.attempt(mutant, begun, whole)
+        for part in (plain[:LIKELY], plain[LIKELY:]):
+            ended = ended or self.attempt(mutant, part, [(EACH * len(part), "")])
+        for file in fresh:
+            if ended is None and file not in plain:
                 found, noticing = self.tests([file], spans, sources)
                 ended = self.attempt(mutant, found, noticing)
                 begun, whole = begun + found, whole + noticing
         if ended is not None:
             return ended
-        if not whole and not near:
+        if not whole and not plain:
             return "unreached", "no test executes it"
         # The tests of a file that share a fixture or an import with those that execute the line.
         rest = [test for _, test in sorted(whole)]
         skipped = [option for test in begun for option in ("--deselect", test)]
-        passed = "survived", f"{len(whole) + len(near)} test files pass"
+        passed = "survived", f"{len(whole) + len(plain)} test files pass"
         return (self.attempt(mutant, rest + skipped, whole) if rest else None) or passed
 
     def attempt(
@@ -123,23 +132,33 @@ class Laboratory:
         file.write_text(mutant.applied(text), "utf-8")
         limit = LIMIT + 3.0 * sum(s for s, _ in whole)
         limit += COMPILATION * (room(mutant.path) == "kernels")
-        work = partial(tested, self.tree, list(map(str, tests)))
+        left_out = [option for test in self.broken for option in ("--deselect", test)]
+        work = partial(tested, self.tree, [*map(str, tests), *left_out])
         try:
             status = forked(work, self.tree, self.log, limit)
         finally:
             file.write_text(text, "utf-8")
+        self.runs.update(test for test in tests if isinstance(test, Path))
         if status is None:
             return "timeout", ""
         if not status:
             return None
         by = failures(self.log)
+        named = by.startswith(("FAILED", "ERROR"))  # a crash names none
+        failed = [by.partition(" ")[2].partition(" - ")[0]] if named else list(map(str, tests))
         if isinstance(tests[0], Path):  # unrecorded: it may fail without any mutant
-            named = by.startswith(("FAILED", "ERROR"))  # a crash names none
-            failed = [by.partition(" ")[2].partition(" - ")[0]] if named else list(map(str, tests))
             if not self.sound.issuperset(failed):
-                if forked(partial(tested, self.tree, failed), self.tree, self.log, limit):
-                    sys.exit(f"tests fail without any mutant: {by}")
+                if forked(
+                    partial(tested, self.tree, [*failed, *left_out]), self.tree, self.log, limit
+                ):
+                    if not named:
+                        sys.exit(f"tests fail without any mutant: {by}")
+                    print(f"{failed[0]} is left out: it fails without any mutant", flush=True)
+                    self.broken.extend(failed)
+                    return self.attempt(mutant, tests, whole)
                 self.sound.update(failed)
+        killer = Path(failed[0].partition("::")[0])
+        self.killers.update([(mutant.path, killer), (room(mutant.path), killer)])
         return "killed", by
 
     def spans(self, mutant: Mutant) -> list[tuple[str, int, int]]:
@@ -149,14 +168,23 @@ class Laboratory:
             found += [(file, line, line) for file, line in kernel_lines(self.tree, mutant.path)]
         return found
 
-    def near(self, mutant: Mutant, files: list[Path]) -> list[Path]:
-        """Test files that import a mutant's source by its name, those named after it first."""
-        stem = Path(mutant.path).stem
+    def rank(self, mutant: Mutant, file: Path) -> tuple[bool | int, ...]:
+        """How soon a test file may notice a mutant: lower ones run first.
+
+        First what killed others of its source, is named after it or imports it, then what shares
+        words with its name and its folders, then what killed others of its room.
+        """
+        stem, path = Path(mutant.path).stem, mutant.path
         names = re.compile(rf"^ *(?:from|import) .*\b{stem}\b", re.MULTILINE)
-        if room(mutant.path) == "kernels" or stem == "__init__":
-            return []
-        found = [f for f in files if names.search((self.tree / f).read_text("utf-8"))]
-        return sorted(found, key=lambda file: stem not in file.stem)
+        imported = names.search((self.tree / file).read_text("utf-8")) is not None
+        imported = imported and room(path) != "kernels" and stem != "__init__"
+        return (
+            -self.killers[path, file],
+            stem not in file.stem,
+            not imported,
+            -len(words(*Path(path).with_suffix("").parts[1:]) & words(file.stem)),
+            -self.killers[room(path), file],
+        )
 
     def tests(
         self, files: list[Path], spans: list[tuple[str, int, int]], sources: set[str]
@@ -184,6 +212,11 @@ class Laboratory:
                 lines |= files.get(name, set())
         text = (self.tree / path).read_text("utf-8")
         return [first for first, last in refusals(text) if not lines & set(range(first, last + 1))]
+
+
+def words(*names: str) -> set[str]:
+    """Words of names, without the plural's s."""
+    return {word.rstrip("s") for name in names for word in name.split("_")}
 
 
 def watched(tree: Path, test: Path, path: Path) -> int:
@@ -291,7 +324,9 @@ def try_all(found: list[Mutant], texts: dict[str, str]) -> list[Outcome]:
             outcomes.append(done)
             place = f"{mutant.path}:{mutant.line} ({mutant.operator})"
             print(f"{number:4d} {done.what:10s} {done.seconds:6.1f} s  {place}", flush=True)
-            if done.what not in ("killed", "timeout"):
+            if done.what == "killed":
+                print(f"     {done.by.partition(' - ')[0]}", flush=True)
+            elif done.what != "timeout":
                 print(f"{mutant.difference(text)}\n     {done.by}", flush=True)
     return outcomes
 

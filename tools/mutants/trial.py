@@ -16,7 +16,7 @@ from pathlib import Path
 KEPT = 400  # characters of output that a failed run shows
 FOLDERS = (
     *("geared_dynamics", "test", "benchmarks", "urdf", "examples"),
-    *("config", "launch", "docs", "resource"),
+    *("config", "launch", "docs", "resource", "recordings", "policies"),
 )
 
 

@@ -83,6 +83,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--publish", metavar="TOPIC",
         help="publish the motion once on TOPIC if the arm is at its first point",
     )  # fmt: skip
+    parser.add_argument(
+        "--approach", type=frequency, metavar="SECONDS",
+        help="with --publish: move to the first point in this time, from wherever the arm is",
+    )  # fmt: skip
     add_force_option(parser)
     add_json_option(parser)
 
@@ -91,6 +95,8 @@ def run(args: argparse.Namespace) -> int:
     """Find the motion, write it, say how good it is."""
     model = load_robot(args)
     refuse_too_few(args.rate, args.duration, args.harmonics)
+    if args.approach is not None and args.publish is None:
+        raise GearedDynamicsError("--approach", "nothing is published", "add --publish TOPIC")
     if args.bag is not None:
         refuse_existing(args.bag)
     replaced = refuse_foreign(args.output, force=args.force)
@@ -145,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
         print_document("excite", {"robot": robot, **judged, "joints": joints, "files": files})
     if args.check and best.grade == "poor":
         return POOR_MOTION
-    return 0 if args.publish is None else publish(args.output, args.publish)
+    return 0 if args.publish is None else publish(args.output, args.publish, args.approach)
 
 
 def refuse_too_few(rate: float, duration: float, harmonics: int) -> None:
@@ -157,7 +163,8 @@ def refuse_too_few(rate: float, duration: float, harmonics: int) -> None:
         raise GearedDynamicsError("--rate", finding, remedy)
 
 
-def publish(file: Path, topic: str) -> int:
+def publish(file: Path, topic: str, approach: float | None) -> int:
     """Publish the file by a program of its own, for ROS belongs to the nodes; its exit code."""
     command = [sys.executable, "-m", PUBLISHER, str(file), "--topic", topic]
+    command += [] if approach is None else ["--approach", f"{approach:g}"]
     return subprocess.run(command, check=False).returncode

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 from rich.table import Table
 
 import geared_dynamics as gd
+from geared_dynamics.apps.cli.documents import add_json_option, print_document
 from geared_dynamics.apps.cli.options import add_files, open_console
 from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.apps.latency_run import (
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", action="store_true", help="exit with code 1 if a limit is exceeded"
     )
-    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"two nodes at {args.rate} Hz for {total:g} s ...", file=sys.stderr, flush=True)
     result = measure(node, options)
     if args.json:
-        print(json.dumps(result.as_dict(), indent=2))
+        print_document("loop-benchmark", result.as_dict())
     else:
         show(result)
     return 1 if args.check and not all(v.passed for v in result.verdicts()) else 0

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import geared_dynamics as gd
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_report import (
     autocorrelation,
@@ -102,3 +103,24 @@ def test_the_page_has_all_parts(found: Identified, tmp_path: Path) -> None:
     for row in rows_of(found):
         assert f">{row.name}</th>" in page
     assert len(page) < 2_500_000
+
+
+def test_the_plot_shows_what_was_held_out_of_each_joint(found: Identified) -> None:
+    """Measured against predicted torque; their difference is the stated residual."""
+    pytest.importorskip("matplotlib")
+    panels = gd.plot.identification(found).figure.axes
+    assert len(panels) == MODEL.n
+    for j, (panel, name) in enumerate(zip(panels, MODEL.joint_names, strict=True)):
+        assert panel.get_ylabel() == f"{name}\n[{MODEL.force_units[j]}]"
+        measured, predicted = (line.get_ydata() for line in panel.get_lines())
+        used = np.isfinite(measured)
+        assert used.sum() == found.held_used[:, j].sum() > 0
+        residual = np.sqrt(np.mean((measured - predicted)[used] ** 2))
+        assert residual == pytest.approx(found.residual[3, j], rel=1e-9)
+        share = 100.0 * residual / np.sqrt(np.mean(measured[used] ** 2))
+        assert panel.get_title(loc="right") == f"residual {share:.2g} %"
+    assert [text.get_text() for text in panels[0].get_legend().get_texts()] == [
+        "measured",
+        "predicted",
+    ]
+    assert panels[-1].get_xlabel() == "time in the held-out part [s]"

@@ -129,6 +129,19 @@ def test_a_negative_value_that_does_no_harm_may_be_chance(beyond: float, said: b
     assert named == (["yellow"] if said else [])
 
 
+@pytest.mark.parametrize(("beyond", "said"), [(1.8, False), (2.5, True)])
+def test_a_negative_rotor_inertia_is_red_beyond_two_deviations(beyond: float, said: bool) -> None:
+    """Even where the physical parameters fit as well: a wrong ratio or sign looks like this."""
+    found = fit(recorded())
+    k = [found.equations.names[i] for i in found.base.selection].index("rotor_3.J")
+    x, sigma = found.x.copy(), found.sigma.copy()
+    x[k], sigma[k] = -x[k], x[k] / beyond
+    verdict = judged(replace(found, x=x, sigma=sigma))
+    named = [one for one in verdict.findings if "rotor_3.J" in one.what]
+    assert [one.severity for one in named] == (["red"] if said else [])
+    assert all("ratio" in one.cause and "describe" in one.remedy for one in named)
+
+
 def test_a_ratio_that_is_1_percent_off_shows_where_noise_lets_it() -> None:
     """In torques with 0.1 % noise; with 5 % it is below what can be seen, and harmless."""
     _, q, v, a = motion(SECONDS, RATE)

@@ -161,6 +161,28 @@ def test_gravity_is_known_from_the_first_cycle_on_a_clock_that_begins_at_zero() 
     np.testing.assert_array_equal(rig.memory.gravity.command, GRAVITY)
 
 
+def test_gravity_is_computed_again_just_when_it_is_due() -> None:
+    """At the bound itself too, by the quick look and by the complete one."""
+    for late, at in ((commands.REFRESH, commands.REFRESH), (math.nextafter(0.02, 0.0), 0.0)):
+        rig = Rig(policy())
+        rig.now = 0.0
+        rig.cycle(0.0)
+        rig.cycle(late)
+        assert rig.decision.running
+        assert rig.memory.gravity.refreshed == at
+
+
+def test_an_arm_recovers_just_when_its_time_is_over() -> None:
+    rig, step = Rig(policy(recovery_time=0.125)), 2.0**-10  # sums without rounding
+    rig.now = 0.0
+    for _ in range(50):
+        rig.cycle(step)
+    assert rig.decision.running
+    assert rig.cycle(step, failed=True).mode is Mode.HOLDING
+    ran = [rig.cycle(step, acknowledged=True).running for _ in range(130)]
+    assert ran == 128 * [False] + 2 * [True]
+
+
 def test_an_arm_just_as_slow_as_it_may_be_is_at_rest() -> None:
     rig = running(hold_velocity=0.02)
     rig.v = np.array([-0.02, 0.01])
@@ -363,3 +385,13 @@ def test_only_what_is_near_its_limit_is_told() -> None:
     assert rig.cycle(v=np.array([2.8, 0.0])).events == Event.VELOCITY_NEAR
     rig = running(at=[1.96, 0.4])
     assert rig.cycle().events == Event.POSITION_NEAR
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_what_is_just_not_near_is_not_told_beside_what_is(side: float) -> None:
+    """Bounds that numbers hit exactly, while another joint has all of them looked at."""
+    options: dict[str, Any] = {"position_margin": 0.25, "velocity_near": 0.5}
+    rig = running(at=[side * 1.75, 0.4], **options)
+    assert rig.cycle(v=np.array([0.0, 2.5])).events == Event.VELOCITY_NEAR
+    rig = running(at=[side * 1.875, 0.4], **options)
+    assert rig.cycle(v=np.array([0.0, side * 2.0])).events == Event.POSITION_NEAR

@@ -36,9 +36,10 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
-def opened(browser: Any, address: str, *, offline: bool = True) -> Any:
+def opened(browser: Any, address: str, *, offline: bool = True, width: int = 900) -> Any:
     """A page that reports what it asks the network for, and its errors."""
-    page = browser.new_context(viewport={"width": 900, "height": 700}, offline=offline).new_page()
+    size = {"width": width, "height": 700}
+    page = browser.new_context(viewport=size, offline=offline).new_page()
     page.asked, page.wrong = [], []
     page.on("request", lambda request: page.asked.append(request.url))
     page.on("pageerror", lambda error: page.wrong.append(str(error)))
@@ -80,6 +81,31 @@ def test_the_offline_page_turns_its_rotors(browser: Any, tmp_path: Path) -> None
     assert part == "gearbox_1.planet_1"
     assert [url for url in page.asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert page.wrong == []
+    page.context.close()
+
+
+# Where the centres of wheels stand in the picture: -1 to 1 from its left to its right edge.
+ACROSS = """() => {
+  const viewer = window.__viserMutable, camera = viewer.camera, found = [];
+  camera.updateMatrixWorld();
+  for (const [name, node] of Object.entries(viewer.nodeRefFromName ?? {}))
+    if (/wheel_\\d+$/.test(name) && node) {
+      node.updateWorldMatrix(true, false);
+      const at = camera.position.clone().setFromMatrixPosition(node.matrixWorld);
+      found.push(at.project(camera).x);
+    }
+  return found; }"""
+
+
+def test_a_narrow_page_shows_all_of_the_arm(browser: Any, tmp_path: Path) -> None:
+    model = example("planetary_2r")
+    view(model).save(tmp_path / "arm.html")
+    page = opened(browser, f"file://{tmp_path}/arm.html", width=420)
+    page.wait_for_function(READY, timeout=60_000)
+    page.wait_for_function("document.querySelectorAll('#gd tr').length > 0")
+    across = page.evaluate(ACROSS)
+    assert len(across) == len(model.wheel_names)
+    assert np.abs(across).max() < 1.0
     page.context.close()
 
 

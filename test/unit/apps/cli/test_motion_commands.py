@@ -35,11 +35,16 @@ def test_excite_publishes_by_a_program_of_its_own(
     arguments = module.parser().parse_args(calls[0][3:])
     assert (str(arguments.file), arguments.topic) == (file, "/arm/joint_trajectory")
     assert module.read_waypoints(arguments.file).duration == 20.0
+    assert arguments.approach is None
+    words = ["--publish", "/arm/joint_trajectory", "--approach", "4.5"]
+    assert main(["excite", URDF, DRIVE, *few, *words]) == 2
+    assert module.parser().parse_args(calls[1][3:]).approach == 4.5
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["--approach", "3"], "--approach: nothing is published; add --publish TOPIC"),
         (["--harmonics", "1"], "1 harmonic: a motion that starts and ends at rest has two"),
         (["--duration", "0.05"], "--rate: is 50 points per second"),
         (
