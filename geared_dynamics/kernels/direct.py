@@ -47,7 +47,8 @@ def direct(kernel: Any, arrays: int, numbers: int) -> Any:
         return kernel
     enter = code(arrays, numbers).address("enter")
     made: Any = door.dressed(kernel, {CALL: enter, BEHIND: id(kernel), PLACE: address})
-    made.py_func, made.overloads = kernel.py_func, kernel.overloads
+    for key in ("py_func", "overloads", "stats"):  # what is asked of any kernel
+        setattr(made, key, getattr(kernel, key))
     return made
 
 

@@ -24,7 +24,8 @@ class Behind:
 
     def __init__(self) -> None:
         kernel: Any = kernels.segment_values
-        self.asked, self.overloads, self.py_func = 0, kernel.overloads, kernel.py_func
+        self.asked, self.stats = 0, kernel.stats
+        self.overloads, self.py_func = kernel.overloads, kernel.py_func
         self.kernel = direct(self, 1, 1)
 
     def __call__(self, *_arguments: Any, **_named: Any) -> str:
@@ -46,6 +47,8 @@ def dispatcher(name: str) -> Any:
 def test_kernels_of_a_cycle_are_direct(name: str) -> None:
     assert type(getattr(kernels, name)) is door.door_type()
     assert type(dispatcher(name)).__name__ == "CPUDispatcher"
+    for key in ("py_func", "overloads", "stats"):
+        assert getattr(getattr(kernels, name), key) == getattr(dispatcher(name), key)
 
 
 def test_values_are_those_of_the_polynomials(table: Any) -> None:
