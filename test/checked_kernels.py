@@ -74,10 +74,10 @@ class Span:
 class Memory(ModuleType):
     """Stands for ``kernels.memory``; all room is allocated, so that its end is known."""
 
-    DESK = 0
+    STACK_SIZE = 0
 
     @staticmethod
-    def desk() -> None:
+    def stack_memory() -> None:
         """No room on the stack."""
 
     @staticmethod

@@ -56,16 +56,23 @@ KERNELS: dict[str, tuple[str, int, int]] = {
     "observer_update": ("observer", 2, 4),
     "control_law": ("laws", 2, 5),
     "nominal_check": ("nominal_cycle", 0, 6),
+    "segment_values": ("segments", 0, 0),
     "contact_coordinates": ("contact_motion", 1, 3),
     "constrained_dynamics": ("contact_motion", 1, 4),
     "contact_impact": ("contact_impulses", 1, 3),
 }
 SCALARS = {
     "nominal_check": 2,
+    "segment_values": 1,
     "contact_coordinates": 1,
     "constrained_dynamics": 3,
     "contact_impact": 5,
 }  # numbers between the inputs and the output
+DIRECT = (
+    "control_law",
+    "nominal_check",
+    "segment_values",
+)  # called in every cycle of a control loop
 
 
 def __getattr__(name: str) -> Callable[..., int]:
@@ -76,6 +83,10 @@ def __getattr__(name: str) -> Callable[..., int]:
     check_memory_layout()
     function = getattr(import_module(f"{__name__}.{module}"), name).py_func
     compiled = compile_kernel(function, _signatures(name, constants, inputs))
+    if name in DIRECT:
+        from geared_dynamics.kernels.direct import direct  # what others need not read
+
+        compiled = direct(compiled, 1 + constants + inputs, SCALARS.get(name, 0))
     globals()[name] = compiled
     return compiled
 

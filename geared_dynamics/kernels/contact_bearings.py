@@ -9,6 +9,7 @@ from geared_dynamics.kernels.joint import body_at
 from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.memory import shift
 from geared_dynamics.kernels.vector import (
+    acceleration_matrix,
     accumulate,
     add,
     cross,
@@ -16,7 +17,6 @@ from geared_dynamics.kernels.vector import (
     load,
     store,
     subtract,
-    swing,
     times,
     transposed_times,
 )
@@ -66,13 +66,13 @@ def bearings(
     """
     bodies = int(model[layout.BODIES])
     still = (0.0, 0.0, 0.0)
-    swings = shift(work, 6 * bodies)
+    matrix = shift(work, 6 * bodies)
     for i in range(bodies):
         b, w = body_at(i), i * kinematics.SIZE
         alpha = transposed_times(jump, w + kinematics.ROT, load(jump, w + kinematics.ALPHA))
         acc = transposed_times(jump, w + kinematics.ROT, load(jump, w + kinematics.ACC))
-        swing(still, alpha, swings)
-        force, moment = inverse.body_force(model, b, still, alpha, acc, zero, dv, swings, spare)
+        acceleration_matrix(still, alpha, matrix)
+        force, moment = inverse.body_force(model, b, still, alpha, acc, zero, dv, matrix, spare)
         store(work, 6 * i, times(jump, w + kinematics.ROT, force))
         store(work, 6 * i + 3, times(jump, w + kinematics.ROT, moment))
     for k in range(int(contacts[at.CONTACTS])):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from geared_dynamics.kernels.native import Code, object_code
 
 WORD = 8
@@ -14,6 +16,7 @@ KIND = HEAD - WORD  # of any object: its type
 DATA, DIMENSIONS, SHAPE, DTYPE, FLAGS = (HEAD + WORD * k for k in (0, 1, 2, 5, 6))
 PLAIN, WRITEABLE = 0x0101, 0x0400  # C-contiguous and aligned
 ENTRY = HEAD  # place of a model's records, its only slot
+VALUE = HEAD  # of a float: its number
 NAMES, FIRST_NAME = HEAD, HEAD + WORD  # number of a tuple's items, and the first of them
 # Places in a door.
 CALL, BEHIND, OPEN, PLACE, RESULT, DICT, WEAK, SIZE = (HEAD + WORD * k for k in range(8))
@@ -185,6 +188,13 @@ class Assembly:
         self.go_on_if([self.equal(self.read(x, KIND), kind) for x in objects], "arrays")
         self.go_on_if([t for x in objects for t in self.plain(x, PLAIN, "1")], "vectors")
 
+    def float_at(self, item: str, label: str) -> str:
+        """Go on with a float only, Python's or NumPy's; return its number."""
+        kind = self.read(item, KIND)
+        own, other = (self.equal(kind, id(x)) for x in (float, np.float64))
+        self.go_on_if([self.do(f"or i1 {own}, {other}")], label)
+        return self.read(item, VALUE, "double")
+
     def check_lengths(self, objects: list[str]) -> list[str]:
         """Go on with inputs of the right length only; return where they begin."""
         width = self.field("width")
@@ -261,9 +271,8 @@ class Assembly:
             result = ("%holder", "%target", size)
             arrays = [*known[:constants], *inputs, *known[constants:], result]
             words = [f"ptr {place}" for place in room]
-            for holder, start, length in arrays:
-                words += ["ptr null", f"ptr {holder}", f"i64 {length}", f"i64 {WORD}"]
-                words += [f"ptr {start}", f"i64 {length}", f"i64 {WORD}"]
+            for one in arrays:
+                words += self.array_words(*one)
             ran = self.equal(self.do(f"call i32 {code}({', '.join(words)})"), 0, "i32")
             status = self.equal(self.do(f"load i64, ptr {room[0]}"), 0)
             done = self.do(f"and i1 {ran}, {status}")
@@ -279,3 +288,10 @@ class Assembly:
         place = WORD * (len(Record._fields) - 1 + 3 * k)
         holder, start = (self.read("%record", place + WORD * j, "ptr") for j in range(2))
         return holder, start, self.read("%record", place + 2 * WORD)
+
+    def array_words(self, holder: str, start: str, length: str) -> list[str]:
+        """Words by which numba passes a vector."""
+        return [
+            *("ptr null", f"ptr {holder}", f"i64 {length}", f"i64 {WORD}"),
+            *(f"ptr {start}", f"i64 {length}", f"i64 {WORD}"),
+        ]

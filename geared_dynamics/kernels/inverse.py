@@ -7,8 +7,9 @@ from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
 from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import DESK, desk, keep, pointer, row, shift
+from geared_dynamics.kernels.memory import STACK_SIZE, keep, pointer, row, shift, stack_memory
 from geared_dynamics.kernels.vector import (
+    acceleration_matrix,
     accumulate,
     add,
     cross,
@@ -16,7 +17,6 @@ from geared_dynamics.kernels.vector import (
     load,
     scale,
     store,
-    swing,
     times,
     transposed_times,
     turn_back_z,
@@ -34,8 +34,8 @@ from geared_dynamics.kernels.vector import (
 
 # Workspace per body: angular velocity, angular and linear acceleration of the
 # origin (gravity taken off), force and moment on it, origin in the parent's frame,
-# cosine and sine of the joint, swing (``vector.swing``).
-OMEGA, ALPHA, ACC, FORCE, MOMENT, ORIGIN, COS, SIN, SWING, SIZE = (
+# cosine and sine of the joint, matrix U (``vector.acceleration_matrix``).
+OMEGA, ALPHA, ACC, FORCE, MOMENT, ORIGIN, COS, SIN, MATRIX, SIZE = (
     0,
     3,
     6,
@@ -58,8 +58,8 @@ def inverse_dynamics(model: Array, q: Array, v: Array, a: Array, out: Array) -> 
     if not (apart(q, out) and apart(v, out) and apart(a, out)):
         return at.OVERLAP
     size = 3 * n + int(model[at.BODIES]) * SIZE
-    buffer, m, x = model, pointer(model), desk()
-    if size > DESK:
+    buffer, m, x = model, pointer(model), stack_memory()
+    if size > STACK_SIZE:
         buffer = np.empty(size)
         x = pointer(buffer)
     for k in range(states(q)):
@@ -124,7 +124,7 @@ def outward(model: Pointer, i: int, v: Pointer, a: Pointer, work: Pointer, out: 
         w = parent * SIZE
         omega = load(work, w + OMEGA)
         alpha = load(work, w + ALPHA)
-        acc = add(load(work, w + ACC), times(work, w + SWING, load(work, i * SIZE + ORIGIN)))
+        acc = add(load(work, w + ACC), times(work, w + MATRIX, load(work, i * SIZE + ORIGIN)))
         omega = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, omega))
         alpha = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, alpha))
     acc = turn_back_z(c, s, transposed_times(model, b + at.ROTATION, acc))
@@ -141,8 +141,8 @@ def outward(model: Pointer, i: int, v: Pointer, a: Pointer, work: Pointer, out: 
     store(work, w + OMEGA, omega)
     store(work, w + ALPHA, alpha)
     store(work, w + ACC, acc)
-    swing(omega, alpha, shift(work, w + SWING))
-    force, moment = body_force(model, b, omega, alpha, acc, v, a, shift(work, w + SWING), out)
+    acceleration_matrix(omega, alpha, shift(work, w + MATRIX))
+    force, moment = body_force(model, b, omega, alpha, acc, v, a, shift(work, w + MATRIX), out)
     store(work, w + FORCE, force)
     store(work, w + MOMENT, moment)
 
@@ -156,18 +156,18 @@ def body_force(
     acc: Vector,
     v: Pointer,
     a: Pointer,
-    swings: Pointer,
+    matrix: Pointer,
     out: Pointer,
 ) -> tuple[Vector, Vector]:
     """Force and moment about its origin that the motion of the body at b needs.
 
     f = m acc + alpha x mc + omega x (omega x mc),
     n = I alpha + omega x I omega + mc x acc + sum h_d a_d + omega x sum h_d v_d;
-    h_d . alpha goes to joint d. ``swings``: the body's (``vector.swing``).
+    h_d . alpha goes to joint d. ``matrix``: the body's (``vector.acceleration_matrix``).
     """
     mc = load(model, b + at.MOMENT)
-    force = add(scale(model[b + at.MASS], acc), times(swings, 0, mc))
-    moment = add(turning_moment(model, b + at.INERTIA, omega, alpha, swings), cross(mc, acc))
+    force = add(scale(model[b + at.MASS], acc), times(matrix, 0, mc))
+    moment = add(turning_moment(model, b + at.INERTIA, omega, alpha, matrix), cross(mc, acc))
     first, end = int(model[b + at.CARRIED]), int(model[b + at.CARRIED_END])
     if first == end:
         return force, moment
@@ -182,8 +182,8 @@ def body_force(
 
 
 @njit(error_model="numpy", forceinline=True)
-def turning_moment(model: Pointer, e: int, w: Vector, alpha: Vector, swings: Pointer) -> Vector:
-    """Return I alpha + omega x I omega, I (6) at e, by the swing U of the body.
+def turning_moment(model: Pointer, e: int, w: Vector, alpha: Vector, matrix: Pointer) -> Vector:
+    """Return I alpha + omega x I omega, I (6) at e, by the matrix U of the body.
 
     Its x is I_xx alpha_x + (I_zz - I_yy) w_y w_z - I_xy U_zx + I_xz U_yx + I_yz (w_y^2 - w_z^2).
     """
@@ -194,9 +194,9 @@ def turning_moment(model: Pointer, e: int, w: Vector, alpha: Vector, swings: Poi
     y = yy * alpha[1] + (xx - zz) * (w[0] * w[2]) + xz * (z_2 - x_2)
     z = zz * alpha[2] + (yy - xx) * (w[0] * w[1]) + xy * (x_2 - y_2)
     return (
-        x - xy * swings[6] + xz * swings[3],
-        y - yz * swings[1] + xy * swings[7],
-        z - xz * swings[5] + yz * swings[2],
+        x - xy * matrix[6] + xz * matrix[3],
+        y - yz * matrix[1] + xy * matrix[7],
+        z - xz * matrix[5] + yz * matrix[2],
     )
 
 

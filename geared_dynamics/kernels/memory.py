@@ -19,7 +19,7 @@ POINTER = types.CPointer(types.float64)
 WORD = types.intp.bitwidth // 8
 DTYPE = object.__basicsize__ + 5 * WORD
 KIND = object.__basicsize__ - WORD  # the head ends with the object's type
-DESK = 512  # numbers that a kernel's call may have on the stack, 4 kB
+STACK_SIZE = 512  # numbers that a kernel's call may have on the stack, 4 kB
 
 
 @intrinsic
@@ -33,11 +33,11 @@ def pointer(_context: Any, array: Any) -> Any:
 
 
 @intrinsic
-def desk(_context: Any) -> Any:
-    """Pointer to room for ``DESK`` numbers on the stack, which lasts as long as the call."""
+def stack_memory(_context: Any) -> Any:
+    """Pointer to room for ``STACK_SIZE`` numbers on the stack, which lasts as long as the call."""
 
     def generate(context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
-        size = context.get_constant(types.intp, DESK)
+        size = context.get_constant(types.intp, STACK_SIZE)
         return cgutils.alloca_once(builder, ir.DoubleType(), size=size)
 
     return POINTER(), generate

@@ -8,7 +8,6 @@ is one array; the parts are views of it.
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from geared_dynamics.kernels import door
+from geared_dynamics.kernels.direct import numbers_as_read
 from geared_dynamics.kernels.door_code import (
     BEHIND,
     CALL,
@@ -23,7 +23,6 @@ from geared_dynamics.kernels.door_code import (
     ENTRY,
     FIRST_NAME,
     FLOAT64,
-    HEAD,
     KIND,
     NAMES,
     NEW_ARRAY,
@@ -41,7 +40,6 @@ from geared_dynamics.kernels.native import Code, object_code
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 SET_BASE = 282  # place in NumPy's table of functions
-VALUE = HEAD  # of a float: its number
 NAMED = 3  # most numbers by name
 CONSTANTS = 2  # arrays that a kernel takes before the inputs; one of zeros comes after them
 
@@ -175,17 +173,6 @@ def set_record(ready: Any, place: int, answer: PartsAnswer) -> None:
     records[place] = [*record[:-2], *record.arrays, *record.parts]
 
 
-def numbers_as_read() -> bool:
-    """Whether floats lie in memory as is read here, and numba passes them as is done here."""
-    from llvmlite import ir
-    from numba import types
-    from numba.core.registry import cpu_target
-
-    read = [ctypes.c_double.from_address(id(x) + VALUE).value for x in (1.5, np.float64(2.5))]
-    kind = cpu_target.target_context.call_conv.get_function_type(types.int64, [types.float64])
-    return read == [1.5, 2.5] and kind.args[-1] == ir.DoubleType()
-
-
 def exact(value: float) -> str:
     """Return a number as LLVM writes all of its digits."""
     return f"0x{np.float64(value).view(np.uint64):016X}"
@@ -280,13 +267,6 @@ class PartsAssembly(Assembly):
         """Set one of the numbers."""
         self.lines.append(f"  store double {value}, ptr {self.at(self.numbers, place)}")
 
-    def float_at(self, item: str, label: str) -> str:
-        """Go on with a float only, Python's or NumPy's; return its number."""
-        kind = self.read(item, KIND)
-        own, other = (self.equal(kind, id(x)) for x in (float, np.float64))
-        self.go_on_if([self.do(f"or i1 {own}, {other}")], label)
-        return self.read(item, VALUE, "double")
-
     def find_contacts(self, objects: list[str]) -> None:
         """Find the contacts' record, %record, of this model, with a law for the friction."""
         self.go_on_if([self.equal(self.read(objects[1], KIND), id(self.kind))], "contacts")
@@ -334,13 +314,6 @@ class PartsAssembly(Assembly):
         status = self.equal(self.do(f"load i64, ptr {room[0]}"), 0)
         self.go_on_if([ran, status], "good", "bad")
         self.whole_result = whole, start
-
-    def array_words(self, holder: str, start: str, length: str) -> list[str]:
-        """Words by which numba passes a vector."""
-        return [
-            *("ptr null", f"ptr {holder}", f"i64 {length}", f"i64 {WORD}"),
-            *(f"ptr {start}", f"i64 {length}", f"i64 {WORD}"),
-        ]
 
     def hand_over(self) -> None:
         """Return the tuple of the parts."""

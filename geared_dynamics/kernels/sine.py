@@ -14,7 +14,7 @@ LIMIT = 1e5  # of an angle [rad], up to which the reduction below is exact
 
 # pi / 2 in three parts, and 2 / pi.
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
-INVERSE = 0.6366197723675814
+TWO_OVER_PI = 0.6366197723675814
 SHIFTER = 6755399441055744.0  # 1.5 * 2^52: the sum has the nearest whole number in its low bits
 # fdlibm's minimax polynomials on [-pi/4, pi/4], of x^3, x^5 .. and of x^4, x^6 ..
 SINE = (
@@ -42,7 +42,7 @@ def sine_cosine(x: float) -> tuple[float, float]:
         return math.sin(x), math.cos(x)
     # With k the nearest whole number to 2 x / pi, x - k pi / 2 is exact after the first part of
     # pi / 2 (k has at most 16 bits), and is kept as a number r and a correction, low.
-    k = fma(x, INVERSE, SHIFTER) - SHIFTER
+    k = fma(x, TWO_OVER_PI, SHIFTER) - SHIFTER
     first = fma(-k, HALF_PI[0], x)
     second = -k * HALF_PI[1]
     rounded = fma(-k, HALF_PI[1], -second)

@@ -102,7 +102,7 @@ def turn_back_z(c: float, s: float, a: Vector) -> Vector:
 
 
 @njit
-def swing(omega: Vector, alpha: Vector, x: Pointer) -> None:
+def acceleration_matrix(omega: Vector, alpha: Vector, x: Pointer) -> None:
     """Write U, by rows, at x: U r = alpha x r + omega x (omega x r) for every r."""
     xy, xz, yz = omega[0] * omega[1], omega[0] * omega[2], omega[1] * omega[2]
     xx, yy, zz = omega[0] * omega[0], omega[1] * omega[1], omega[2] * omega[2]

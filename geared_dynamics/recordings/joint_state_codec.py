@@ -176,7 +176,8 @@ def tables(messages: list[bytes]) -> tuple[list[MessageTable], int]:
             damaged += 1
             rest = rest[1:]
             continue
-        lengths = np.fromiter((len(messages[i]) for i in rest), np.int64, len(rest))
+        chosen = map(messages.__getitem__, rest.tolist())
+        lengths = np.fromiter(map(len, chosen), np.int64, len(rest))
         alike = rest[lengths == layout.length]
         raw = stacked(messages, alike)
         same = (raw[:, layout.fixed] == raw[0, layout.fixed]).all(axis=1)
@@ -234,7 +235,8 @@ def add(batches: list[MessageTable], one: MessageTable, read: BoolArray) -> int:
 
 def stacked(messages: list[bytes], index: IntArray) -> Bytes:
     """Messages of one length (k, length)."""
-    raw = np.frombuffer(b"".join([messages[i] for i in index]), np.uint8)
+    chosen = map(messages.__getitem__, index.tolist())
+    raw = np.frombuffer(b"".join(chosen), np.uint8)
     return raw.reshape(len(index), -1)
 
 

@@ -88,7 +88,9 @@ class Samples(NamedTuple):
         return sum(part.nbytes for part in self[:4])
 
     def rows(self, which: slice | BoolArray | IntArray) -> Samples:
-        """Return some of the samples."""
+        """Return some of the samples; all of them are not copied."""
+        if isinstance(which, np.ndarray) and which.dtype == np.bool_ and which.all():
+            return self
         return Samples(
             self.stamp[which],
             self.position[which],

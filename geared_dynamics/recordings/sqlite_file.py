@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from geared_dynamics.errors import RecordingError, quoted
 from geared_dynamics.recordings.container import (
@@ -22,6 +24,8 @@ from geared_dynamics.recordings.container import (
     not_there,
     refuse_packed,
 )
+
+Value = TypeVar("Value", bytes, int)
 
 PROBES, PROBE = 32, 64  # windows of message numbers that are looked into, and their size
 SKIPPED = 32  # message numbers that are given up at a time where a page is damaged
@@ -310,15 +314,15 @@ class SqliteFile:
         left, count = size, max(HELD // min(LONGEST, max(size, 2**16)), 1)
         rows = self._rows_of(base, topic, start, end)
         while some := rows.fetchmany(count):
-            first, last = some[0][0], some[-1][0]
-            # SQLite keeps anything in any column: what is no blob is a damaged message.
-            data_blocks = [data if isinstance(data, bytes) else b"" for _, _, data in some]
+            numbers, stamps, blocks = zip(*some, strict=True)
+            first, last = numbers[0], numbers[-1]
+            data_blocks = of_type(blocks, bytes, b"")
             left -= sum(map(len, data_blocks))
             if first < start or last - first < len(some) - 1 or left < 0:
                 raise sqlite3.DatabaseError("its pages form a loop")
             start = last + 1
             messages += data_blocks
-            received += [stamp if isinstance(stamp, int) else 0 for _, stamp, _ in some]
+            received += of_type(stamps, int, 0)
         return Raw(messages, received)
 
     def _salvaged(self, base: sqlite3.Connection, topic: str, start: int, end: int) -> Raw:
@@ -341,6 +345,13 @@ class SqliteFile:
             if start > end:
                 break
         return Raw(messages, received, 1)
+
+
+def of_type(column: Sequence[Any], kind: type[Value], other: Value) -> Sequence[Value]:
+    """Return a column with another value for those of other types: SQLite keeps any in any."""
+    if set(map(type, column)) == {kind}:
+        return column
+    return [value if isinstance(value, kind) else other for value in column]
 
 
 def legible(text: bytes) -> str:

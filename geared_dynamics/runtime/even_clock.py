@@ -47,15 +47,21 @@ class EvenClock:
             else:
                 self._looked = None
             return self.time
-        advance = clock - self._step[1]
+        before, last = self._step
+        advance = clock - last
         if advance == 0.0:
             return self._still(min(now - looked, LONGEST) if fresh else 0.0, timeout, moving)
         # Counted from the last step: after a pause the clock's message may be read late.
-        good = 0.0 <= advance <= now - self._step[0] + jump
-        self.time += min(advance, 0.5 * jump) if good else -1.0
+        if not 0.0 <= advance <= now - before + jump:
+            advance = -1.0
+        elif advance > 0.5 * jump:
+            advance = 0.5 * jump
+        self.time += advance
         if clock == clock:
             self._step = now, clock
-            self._usual = max(min(self.standing, MOST * timeout), FORGOTTEN * self._usual)
+            self._usual *= FORGOTTEN
+            if self.standing:
+                self._usual = max(min(self.standing, MOST * timeout), self._usual)
             self.standing, self.stopped = 0.0, False
         return self.time
 

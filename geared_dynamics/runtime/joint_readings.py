@@ -95,11 +95,11 @@ class JointMap:
             self.reordered = False
         if self._index is None:
             return self._state
-        found = np.frombuffer(position)  # type: ignore[call-overload]
+        found = as_numbers(position)
         if found.size != self._size:
             return Reading.SIZES
         self.q = found.copy() if self._plain else found.take(self._index)
-        rates = np.frombuffer(velocity) if len(velocity) else found[:0]  # type: ignore[arg-type,call-overload]
+        rates = as_numbers(velocity) if len(velocity) else found[:0]  # type: ignore[arg-type]
         if rates.size == self._size:
             self.v = rates.copy() if self._plain else rates.take(self._index)
             return Reading.COMPLETE
@@ -124,6 +124,13 @@ class JointMap:
         if self._before is not None:
             self.reordered = not np.array_equal(self._before, self._index)
         self._before = self._index
+
+
+def as_numbers(field: object) -> Array:
+    """Return a message's numbers as an array: a fast reader's as they are, rclpy's as a view."""
+    if type(field) is np.ndarray:
+        return field
+    return np.frombuffer(field)  # type: ignore[call-overload, no-any-return]
 
 
 def order(names: Sequence[str], chosen: Sequence[str]) -> IntArray:

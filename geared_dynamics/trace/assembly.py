@@ -14,7 +14,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from geared_dynamics.kernels.sine import COSINE, HALF_PI, INVERSE, LIMIT, SHIFTER, SINE
+from geared_dynamics.kernels.sine import COSINE, HALF_PI, LIMIT, SHIFTER, SINE, TWO_OVER_PI
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.functions import Program
 from geared_dynamics.trace.graph import Condition, Symbol
@@ -106,7 +106,7 @@ class Writer:
         def fma(a: str, b: str, c: str) -> str:
             return self.call("fma", a, b, c, lanes=lanes)
 
-        shifted = fma(x, value(INVERSE), value(SHIFTER))
+        shifted = fma(x, value(TWO_OVER_PI), value(SHIFTER))
         k = two("fsub", shifted, value(SHIFTER))
         quarter = self.do(f"bitcast {kind} {shifted} to {whole}")
         minus = self.do(f"fneg {kind} {k}")

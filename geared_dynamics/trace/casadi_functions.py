@@ -160,7 +160,7 @@ def traced(name: str, outputs: Callable[[GearedModel], Shapes]) -> CasadiFunctio
     )
 
 
-def of_joints(*names: str) -> Callable[[GearedModel], Shapes]:
+def joint_quantities(*names: str) -> Callable[[GearedModel], Shapes]:
     """One quantity of the joints, then matrices of theirs."""
 
     def shapes(model: GearedModel) -> Shapes:
@@ -196,11 +196,11 @@ def from_joined(name: str) -> CasadiFunction:
 
 
 KNOWN: dict[str, CasadiFunction] = {
-    "inverse_dynamics": traced("inverse_dynamics", of_joints("tau")),
+    "inverse_dynamics": traced("inverse_dynamics", joint_quantities("tau")),
     "mass_matrix": traced("mass_matrix", lambda model: {"M": (model.n, model.n)}),
-    "bias_forces": traced("bias_forces", of_joints("tau")),
-    "gravity_forces": traced("gravity_forces", of_joints("tau")),
-    "forward_dynamics": traced("forward_dynamics", of_joints("a")),
+    "bias_forces": traced("bias_forces", joint_quantities("tau")),
+    "gravity_forces": traced("gravity_forces", joint_quantities("tau")),
+    "forward_dynamics": traced("forward_dynamics", joint_quantities("a")),
     "motor_commands": CasadiFunction(
         lambda model: forms_of(model, functions.DRIVEN),
         lambda model: dict.fromkeys(("q", "v", "a"), model.n),
@@ -209,10 +209,10 @@ KNOWN: dict[str, CasadiFunction] = {
         unknown_commands,
     ),
     "inverse_dynamics_derivatives": traced(
-        "inverse_dynamics_derivatives", of_joints("tau", "dtau_dq", "dtau_dv", "dtau_da")
+        "inverse_dynamics_derivatives", joint_quantities("tau", "dtau_dq", "dtau_dv", "dtau_da")
     ),
     "forward_dynamics_derivatives": traced(
-        "forward_dynamics_derivatives", of_joints("a", "da_dq", "da_dv", "da_dtau")
+        "forward_dynamics_derivatives", joint_quantities("a", "da_dq", "da_dv", "da_dtau")
     ),
     **{name: from_joined(name) for name in JOINED},
 }

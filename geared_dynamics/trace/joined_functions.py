@@ -50,7 +50,7 @@ def trace_wrenches(tracer: Tracer, arrays: Arrays, inputs: list[list[Number]]) -
     return list(tracer.run(kinematics.external_forces, [arrays["columns"]], inputs, n))
 
 
-def of_joints(name: str) -> Callable[[Arrays], Shapes]:
+def joint_quantity(name: str) -> Callable[[Arrays], Shapes]:
     """A quantity of the joints."""
     return lambda arrays: {name: (functions.coordinates(arrays),)}
 
@@ -59,12 +59,15 @@ def of_joints(name: str) -> Callable[[Arrays], Shapes]:
 
 JOINED: dict[str, JoinedFunction] = {
     "friction_forces": JoinedFunction(
-        friction_forms, motors.joint_widths("v", "q", "tau"), of_joints("friction"), trace_friction
+        friction_forms,
+        motors.joint_widths("v", "q", "tau"),
+        joint_quantity("friction"),
+        trace_friction,
     ),
     "external_forces": JoinedFunction(
         lambda model: forms_of(model, ("columns",)),
         wrench_inputs,
-        of_joints("tau"),
+        joint_quantity("tau"),
         trace_wrenches,
     ),
     motors.COMMANDS_BY_MOTION: motors.COMMAND_SLOPES,

@@ -266,7 +266,7 @@ class Tracer:
             "pointer": lambda x: x,
             "row": lambda x, _k: x,
             "shift": shifted,
-            "desk": lambda: filled(memory.DESK, None),
+            "stack_memory": lambda: filled(memory.STACK_SIZE, None),
             "keep": lambda _x, value: value,
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -160,25 +161,34 @@ class Sample(NamedTuple):
     finished: bool = False
 
 
+# (table, time since the segment's start, out (4 n,)): set out to what the segment's table gives.
+Evaluation = Callable[[Array, float, Array], object]
+
+
+def segment_values(table: Array, x: float, out: Array) -> None:
+    """Set out (4 n,) to q, v, a, effort x [s] after a segment's start, by its table (24 n,)."""
+    y = x * x
+    np.dot((1.0, x, y, y * x, y * y, y * y * x), table.reshape(TERMS, -1), out)
+
+
 class SampleBuffer:
     """Memory that ``sample_into`` writes to; make one per loop and keep it.
 
     Attributes:
         values: q, v, a and effort as rows (4, n); ``q``, ``v``, ``a``, ``effort`` are views of it.
         finished: Whether the last point has been reached.
-        powers: Scratch, powers of the time (6,).
+        evaluate: What computes the values, ``segment_values`` or a kernel.
     """
 
-    __slots__ = ("a", "effort", "finished", "flat", "powers", "q", "v", "values")
+    __slots__ = ("a", "effort", "evaluate", "finished", "flat", "q", "v", "values")
 
-    def __init__(self, n: int) -> None:
+    def __init__(self, n: int, evaluate: Evaluation = segment_values) -> None:
         """Reserve memory for n joints."""
         n = as_order("n", n, MOST_JOINTS)
         self.values = np.zeros((4, n))
         self.flat = self.values.reshape(-1)
         self.q, self.v, self.a, self.effort = self.values
-        self.powers = np.zeros(6)
-        self.powers[0] = 1.0
+        self.evaluate = evaluate
         self.finished = False
 
 
@@ -246,8 +256,8 @@ class ReferenceMotion(Frozen):
 
     @cached_property
     def rows(self) -> tuple[Array, ...]:
-        """The tables one by one (6, 4 n)."""
-        return tuple(self.tables)
+        """The tables one by one (24 n,)."""
+        return tuple(self.tables.reshape(len(self.tables), -1))
 
 
 def follow(waypoints: Waypoints, before: Sample, now: float, rules: Rules) -> ReferenceMotion:

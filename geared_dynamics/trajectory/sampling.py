@@ -48,21 +48,14 @@ def sample_into(reference: ReferenceMotion, t: float, out: SampleBuffer) -> None
     """
     s = (t if type(t) is float else as_time("t", t)) - reference.begin
     times = reference.times
-    if out.values.shape != reference.last.shape:
+    if out.flat.size != reference.last.size:
         finding = f"is for {out.values.shape[1]} joints, the reference has {reference.n}"
         raise TrajectoryError("out", finding, f"make SampleBuffer({reference.n})")
     if s < times[-1]:
         if s < 0.0:
             s = 0.0
         k = bisect_right(times, s) - 1
-        x = s - times[k]
-        powers = out.powers
-        powers[1] = x
-        powers[2] = y = x * x
-        powers[3] = y * x
-        powers[4] = y * y
-        powers[5] = y * y * x
-        np.dot(powers, reference.rows[k], out=out.flat)
+        out.evaluate(reference.rows[k], s - times[k], out.flat)
         out.finished = False
     elif s >= times[-1]:
         out.values[:] = reference.last

@@ -134,7 +134,7 @@ def given_numbers(
         if isinstance(contact, Constraint):
             place = f"{ready.place(k)}.function"
             if contact.frame is None:
-                parts.append(of_joints(contact.function, contact.count, q, v, t, place))
+                parts.append(joint_numbers(contact.function, contact.count, q, v, t, place))
             else:
                 parts.append(pose_numbers(ready, contact, q, v, t, place))
         elif isinstance(contact, Environment):
@@ -267,7 +267,9 @@ FIRST = (4 / 5, -1 / 5, 4 / 105, -1 / 280)  # weights of f(kh) - f(-kh), k = 1 t
 SECOND = (8 / 5, -1 / 5, 8 / 315, -1 / 560)  # weights of f(kh) - 2 f(0) + f(-kh)
 
 
-def of_joints(function: Function, count: int, q: Array, v: Array, t: float, place: str) -> Array:
+def joint_numbers(
+    function: Function, count: int, q: Array, v: Array, t: float, place: str
+) -> Array:
     """Numbers of s(q, t): per coordinate s, rate, drift and its row of the Jacobian (n).
 
     With the path q + x v, t + x the rate is ds/dx, and the drift d2s/dx2.

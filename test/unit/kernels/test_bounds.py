@@ -158,6 +158,8 @@ def controlled(model: gd.GearedModel) -> None:
             made = control.controller(model, law, gains=given, command_type=side)
             state, wanted = gd.State(q + 0.1, v), control.Reference(q, v, a)
             made.step(made.start(), state, wanted, DT)
+    table = np.random.default_rng(1).normal(size=24 * model.n)
+    kernels.segment_values(table, 0.5, np.empty(4 * model.n))
     safety = control.safety
     policy, memory = safety.default_policy(model), safety.START
     for k in range(4):
