@@ -258,11 +258,9 @@ def test_what_is_torn_off_is_not_held_by_the_slope_at_rest(bench: Any) -> None:
     assert speed == pytest.approx(DT * ease * 4.5 * level, rel=0.15)
 
 
-@pytest.mark.parametrize(("stiction", "stuck"), [(None, False), (0.0, True)])
-def test_what_friction_holds_is_no_stuck_encoder(
-    bench: Any, stiction: float | None, stuck: bool
-) -> None:
-    """A prediction that creeps where friction holds the rotor; without friction it is a fault."""
+@pytest.mark.parametrize("stiction", [None, 0.0])
+def test_what_friction_holds_is_no_stuck_encoder(bench: Any, stiction: float | None) -> None:
+    """A prediction that creeps where friction holds the rotor, also of a filter that knows of none."""
     model = bench.model_of(np.full(3, 0.05))
     state, _ = held(model, (0.0, 4.0, 0.0), 60, stiction=stiction)
     gains = ob.kalman_gains(model, resolution=TURN, noise=0.3 * TURN, stiction=stiction)
@@ -272,4 +270,4 @@ def test_what_friction_holds_is_no_stuck_encoder(
     state = ob.kalman_step(
         model, gains, state, gd.Measurement(state.health.reading[:3], tau_m), DT
     )
-    assert (ob.Fault.STUCK in state.health.faults) == stuck
+    assert ob.Fault.STUCK not in state.health.faults
