@@ -260,7 +260,7 @@ def test_what_is_torn_off_is_not_held_by_the_slope_at_rest(bench: Any) -> None:
 
 @pytest.mark.parametrize("stiction", [None, 0.0])
 def test_what_friction_holds_is_no_stuck_encoder(bench: Any, stiction: float | None) -> None:
-    """A prediction that creeps where friction holds the rotor, also of a filter that knows of none."""
+    """A prediction that creeps where friction holds the rotor; also of a filter without any."""
     model = bench.model_of(np.full(3, 0.05))
     state, _ = held(model, (0.0, 4.0, 0.0), 60, stiction=stiction)
     gains = ob.kalman_gains(model, resolution=TURN, noise=0.3 * TURN, stiction=stiction)
