@@ -123,6 +123,7 @@ class Departure:
 WINDOW = 2.0  # [s] between two looks; in that time nodes have found each other
 SLOW = 0.9  # part of update_rate below which joint states are slow
 NOT_SLOW = 0.95  # and above which they no longer are
+NAMELESS = "a node whose name is not known yet"
 
 
 class Surroundings:
@@ -237,7 +238,9 @@ class Surroundings:
 def others(node: FeedforwardBase, topic: str) -> str:
     """Names of the nodes that publish a topic, once this one is taken away once."""
     found = [
-        f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+        NAMELESS
+        if info.node_name == "_NODE_NAME_UNKNOWN_"  # rmw's word while it is discovered
+        else f"{info.node_namespace.rstrip('/')}/{info.node_name}"
         for info in node.get_publishers_info_by_topic(topic)
     ]
     own = node.get_fully_qualified_name()

@@ -77,7 +77,8 @@ def test_another_node_that_commands_the_arm_is_named(fresh: Rig, graph: Graph) -
     graph.node.destroy_publisher(other)
     fresh.until_said("is again the only publisher of commands", since)
     assert fresh.process is not None
-    assert fresh.process.output.count("others publish commands") == 1
+    named = "others publish commands on /feedforward_node/commands (/test)"
+    assert fresh.process.output.count(named) == 1
 
 
 def test_nobody_listens_to_the_annotated_trajectory(fresh: Rig, graph: Graph) -> None:
