@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from long_cases import cases
 from ros_harness.processes import watch_the_clock
 
 for package in ("rclpy", "rosbags", "plotly"):
@@ -83,7 +84,7 @@ def check_bag(bag: Path) -> None:
                 assert stamps == sorted(set(stamps))
 
 
-@pytest.mark.parametrize("step", ["starting", "armature"])
+@pytest.mark.parametrize("step", cases(["starting"], ["armature"]))
 def test_ctrl_c_ends_everything(tmp_path: Path, step: str) -> None:
     demo = Demo(tmp_path, "elbow", "--engine", "equations")
     assert demo.process.stderr is not None

@@ -13,6 +13,7 @@ from geared_dynamics.observers.pole_assignment import slower
 from geared_dynamics.observers.readings import observed_arm
 from geared_dynamics.observers.smoothness import extended, leap, weights
 from geared_dynamics.observers.standing import gain_of, law_count, predicted
+from long_cases import cases
 from observer_arms import DT, TURN, drive, moved
 from simulated_arms import arm
 
@@ -225,7 +226,7 @@ def test_corrections_beyond_their_bounds_are_counted_against_the_others() -> Non
 
 
 @pytest.mark.parametrize("at", [70, AT + 4, AT + 15, AT + 60])
-@pytest.mark.parametrize("size", [3.5e-3, -3.5e-3, 0.05, 2 * np.pi])
+@pytest.mark.parametrize("size", cases([3.5e-3, 2 * np.pi], [-3.5e-3, 0.05]))
 @pytest.mark.parametrize("push", [(1, 50.0, 5), (2, 400.0, 0)])
 @pytest.mark.parametrize(
     ("kind", "band"), [("kalman", 5.0), ("kalman", 30.0), ("nonlinear", 60.0)]

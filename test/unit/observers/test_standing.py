@@ -20,6 +20,7 @@ from geared_dynamics.observers.pole_assignment import partial
 from geared_dynamics.observers.readings import at_rest, observed_arm
 from geared_dynamics.observers.standing import derivative, fixed, predicted, rows
 from geared_dynamics.simulation.equations_engine import EquationsMechanism
+from long_cases import cases
 from observer_arms import DT, TURN, moved, rubbing, wanted
 from simulated_arms import arm
 
@@ -92,7 +93,7 @@ def followed(
 
 @pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("bandwidth", [10.0, 30.0])
-@pytest.mark.parametrize("coulomb", [0.01, 0.1])
+@pytest.mark.parametrize("coulomb", cases([0.1], [0.01]))
 def test_it_stays_with_an_arm_that_starts_from_rest(
     plant: str, bandwidth: float, coulomb: float
 ) -> None:
@@ -106,7 +107,7 @@ def test_it_stays_with_an_arm_that_starts_from_rest(
 
 
 @pytest.mark.parametrize("bandwidth", [10.0, 30.0])
-@pytest.mark.parametrize("coulomb", [0.02, 0.07])
+@pytest.mark.parametrize("coulomb", cases([0.07], [0.02]))
 def test_the_filter_states_what_friction_hides_from_rest_to_rest(
     bandwidth: float, coulomb: float
 ) -> None:
@@ -127,7 +128,7 @@ def test_the_filter_states_what_friction_hides_from_rest_to_rest(
 
 
 @pytest.mark.parametrize("bandwidth", [10.0, 30.0])
-@pytest.mark.parametrize("coulomb", [0.01, 0.1])
+@pytest.mark.parametrize("coulomb", cases([0.1], [0.01]))
 def test_the_filter_stays_with_an_arm_whose_friction_is_smooth(
     bandwidth: float, coulomb: float
 ) -> None:
@@ -199,7 +200,7 @@ def disturbed(plant: str, band: float, coulomb: float, torque: float, push: floa
 
 @pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("band", [10.0, 30.0])
-@pytest.mark.parametrize("push", [9.0, 30.0, -60.0])
+@pytest.mark.parametrize("push", cases([9.0, -60.0], [30.0]))
 def test_a_push_on_standing_rotors_is_flagged_within_three_deviations(
     push: float, band: float, plant: str
 ) -> None:

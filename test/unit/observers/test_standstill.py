@@ -17,6 +17,7 @@ from geared_dynamics.dynamics.elastic.equations import packed_springs
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.observer_layout import GROUPS
+from long_cases import cases
 from observer_arms import DT, TURN
 from simulated_arms import arm
 
@@ -65,7 +66,7 @@ def test_a_torque_that_friction_holds_is_within_the_stated_deviation(bench: Any)
     assert found.resting.all()
 
 
-@pytest.mark.parametrize("number", [8, pytest.param(16, marks=pytest.mark.validate)])
+@pytest.mark.parametrize("number", cases([4], [16]))
 def test_random_standstills_after_a_motion(bench: Any, number: int) -> None:
     """Both plants; all instants at which they stand, and those on the way there."""
     ends, instants, alarms = [], [], []
@@ -94,7 +95,7 @@ def test_a_filter_that_takes_friction_at_rest_for_known_is_wrong(bench: Any) -> 
     assert seen.ratios[:2, -1].max() > 10.0
 
 
-@pytest.mark.parametrize("seed", [5000, 5001, 5002, 5003, 5004, 5005])
+@pytest.mark.parametrize("seed", cases([5000, 5001, 5002], [5003, 5004, 5005]))
 def test_a_contact_of_twice_the_level_is_found(bench: Any, seed: int) -> None:
     case, joint = bench.touched(seed)
     seen = bench.followed(case)

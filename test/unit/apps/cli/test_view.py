@@ -47,6 +47,7 @@ def test_still(tmp_path: Path) -> None:
     assert np.ptp(edge, axis=1).max() < 60  # nothing of the arm is cut off
 
 
+@pytest.mark.validate
 def test_animation(tmp_path: Path) -> None:
     """Also of a robot without a drivetrain file."""
     with draw(tmp_path / "elbow.gif", ELBOW[0]) as picture:
