@@ -100,7 +100,9 @@ def require_inertia(model: GearedModel, r: int, axial: float, mass: float) -> No
         finding = "has no axial inertia, and MuJoCo needs one above zero for a body that spins"
         raise ModelError(place, finding, "give inertia.axial, or use the engine 'equations'")
     if mass <= 0.0:
-        finding = f"has no mass, and its carrier {model.wheels.links[r]!r} has none to share"
+        finding = (
+            f"has no mass, and its carrier {model.wheels.links[r]!r} has no mass to take it from"
+        )
         raise ModelError(place, finding, "give it a mass, or use the engine 'equations'")
 
 

@@ -240,7 +240,7 @@ def check_names(mesh: MeshRecord, bodies: Bodies, place: str) -> None:
         finding = f"members {one!r}, {other!r} and mesh carrier {mesh.arm!r} are not three bodies"
         raise ModelError(place, finding, "name two members and the link that holds both axes")
     if all(bodies[name].link == name for name in (*mesh.members, mesh.arm)):
-        finding = f"links {one!r} and {other!r} mesh with each other, which determines no wheel"
+        finding = f"{one!r} and {other!r} are links, so their mesh gives no wheel's speed"
         remedy = "let one joint mimic the other, or name the wheel between them"
         raise ModelError(place, finding, remedy)
 
