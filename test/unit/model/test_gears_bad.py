@@ -155,7 +155,7 @@ BAD: list[tuple[DrivetrainRecord, list[str]]] = [
     (train(ON_1, gears("a", "b", "a")), ["spins[1]", "not three bodies"]),
     (
         train(ON_1, gears("a", "b"), gears("link_1", "link_2", k=2)),
-        ["spins[2]", "links 'link_1' and 'link_2'", "determines no wheel", "mimic"],
+        ["spins[2]", "'link_1' and 'link_2' are links", "gives no wheel's speed", "mimic"],
     ),
     (train(ON_1, gears("a", "b", sizes=(20, 0))), ["spins[1]", "size 0", "'a', 'b'", "positive"]),
     (train(ON_1, gears("a", "b", sizes=(-20, 10))), ["size -20"]),
