@@ -150,7 +150,7 @@ def test_every_kernel_is_called_somewhere(tool: Any) -> None:
 
 
 def test_what_is_said_to_be_equivalent_can_be_made(tool: Any) -> None:
-    """A line that was written anew leaves no excuse behind."""
+    """A line that was rewritten leaves no excuse behind."""
     listed = yaml.safe_load((ROOT / "tools/mutants/equivalent.yaml").read_text("utf-8"))
     for path in sorted({item["path"] for item in listed}):
         text = (ROOT / path).read_text("utf-8")

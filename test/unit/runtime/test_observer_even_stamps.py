@@ -94,7 +94,7 @@ def test_a_clock_that_is_set_back_is_followed_after_a_restart() -> None:
 
 
 def test_a_clock_that_runs_faster_for_a_while_is_followed() -> None:
-    """By 500 ppm, as one that is being set: nothing locks anew."""
+    """By 500 ppm, as one that is being set: nothing locks again."""
     step = PERIOD * (1.0 + 5e-4 * (np.arange(12000) > 4000))
     true = np.cumsum(step)
     times = sampled(true + 1e-5 * np.random.default_rng(2).uniform(-1.0, 1.0, len(true)))
