@@ -274,6 +274,7 @@ def node_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
         "publish_commands": False,
         "publish_joint_commands": True,
         "state_publish_rate": 50.0,
+        "diagnostics_rate": 10.0,
         "feedback": "motor" if plan.model.elasticity.count else "joint",
     }  # fmt: skip
 
