@@ -89,6 +89,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self.zero = self._stamp = 0
         self._faults: set[str] = set()
         self._attached = False
+        self._described = ""  # the URDF that came by topic and is used
         self._complained = -PAUSE
         if model_source.needs_topic(self.parameters):
             topic = self.parameters.robot_description_topic
@@ -121,9 +122,15 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
     def _on_description(self, message: String) -> None:
         if self.plant is not None:
+            if message.data != self._described:
+                self.get_logger().warning(
+                    "the new robot description is not used: the arm is already simulated; "
+                    "restart the node to use it"
+                )
             return
         try:
             self._build(message.data)
+            self._described = message.data
         except GearedDynamicsError as error:
             self.get_logger().error(f"this description is not used: {error}")
 
