@@ -229,10 +229,12 @@ def ends_the_launch(reason: str) -> Callable[[object, LaunchContext], list[Shutd
 def lock_step_parameters(context: LaunchContext) -> dict[str, float]:
     """Return parameters of a node that moves a plant, beside those of its preset.
 
-    In lock step the plant waits for the node. Joint states are late only if the machine is busy;
-    if the arm were held then, the result would depend on the speed of the machine.
+    In lock step the plant waits for the node. Joint states and time are late only if the machine
+    is busy; if the arm were held then, the result would depend on the speed of the machine.
     """
-    return {"safety.state_timeout": 10.0} if value(context, "pace") == "lock_step" else {}
+    if value(context, "pace") != "lock_step":
+        return {}
+    return {"safety.state_timeout": 10.0, "safety.clock_timeout": 10.0}
 
 
 def node_commands(namespace: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,12 @@ from ros_harness import Graph, Processes
 
 pytest.importorskip("rosbags", reason="rosbags is not installed (extra demo)")
 
+from geared_dynamics.apps.demo_plan import patience
 from geared_dynamics.runtime.tasks import DemoTask, Run, write_demo_task
 
 POINTS = 401  # more than are taken over at once
 RATE = 1000.0
+LONG = 75  # states of an arm that is paused, 50 a second: longer than the default clock_timeout
 SLOW = """
 import sys
 from pathlib import Path
@@ -69,15 +72,21 @@ def test_time_stands_still_while_the_trajectory_is_prepared(rig: PlantRig, tmp_p
     rig.start_plant(driven=True, pace="lock_step", paused=True, rate=RATE)
     values = ROBOT | {"mode": "computed_torque", "update_rate": int(RATE), "autostart": False,
                       "publish_joint_commands": True, "use_sim_time": True,
-                      "safety.state_timeout": 10.0, "state_publish_rate": 50.0,
+                      **patience(lock_step=True), "state_publish_rate": 50.0,
                       "diagnostics_rate": 10.0}  # fmt: skip
     options = [part for name, value in values.items() for part in ("-p", f"{name}:={text(value)}")]
-    rig.processes.start("-c", SLOW.format(go=str(go)), "--ros-args", *options, name="node")
+    node = rig.processes.start("-c", SLOW.format(go=str(go)), "--ros-args", *options, name="node")
     conductor = rig.processes.start(
         "-m", "geared_dynamics.ros.demo_conductor", str(task(tmp_path)), name="conductor"
     )
     rig.graph.until(lambda: sent.count, "the trajectory")
     stamps = [stamp(rig.next_state()) for _ in range(10)]
     assert len(set(stamps)) == 1, "time goes on before the node follows"
+    os.kill(conductor.pid, signal.SIGSTOP)  # the machine is busy: time stands still for long
     go.write_text("go")
+    rig.until_said(node, "running: following the reference")
+    for _ in range(LONG):
+        rig.next_state()
+    assert "time jump" not in node.output
+    os.kill(conductor.pid, signal.SIGCONT)
     assert conductor.wait(60.0) == 0

@@ -10,7 +10,7 @@ import pytest
 from plant_rig import POSTURE, PlantRig, stamp
 from ros_harness import Graph, Processes
 
-COUNT = 5001  # states of a motion of the demo
+COUNT = 2001  # states, twice as many as publishers usually keep
 RECORDER = """
 import sys
 import rclpy
@@ -63,7 +63,7 @@ class Driver:
 
 
 def test_a_recorder_that_is_kept_waiting_loses_nothing(rig: PlantRig) -> None:
-    """It stands still for a whole motion of the demo, and gets it afterwards."""
+    """It stands still while the arm moves, and gets all states afterwards."""
     rig.start_plant(pace="lock_step")
     recorder = rig.processes.start("-c", RECORDER, str(COUNT))
     rig.graph.until(lambda: "1 states" in recorder.output, "the recorder's first state")
