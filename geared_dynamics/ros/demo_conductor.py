@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import sys
 import time
@@ -31,7 +30,7 @@ from geared_dynamics.files import new_files
 from geared_dynamics.recordings.bag_writer import Bag
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message
 from geared_dynamics.ros.process import make_executor, run_task
-from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task
+from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, step_line
 
 # -- Records topics as they come over DDS: bytes, not looked at but for their time ----------------
 
@@ -287,7 +286,7 @@ class Conductor:
 
 def tell(step: str, part: float) -> None:
     """Say how far we are."""
-    print(json.dumps([step, round(part, 3)]), flush=True)
+    print(step_line(step, part), flush=True)
 
 
 def main() -> int:
