@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.apps.demo_run import complaints, follow, require_new, write_parameters
-from geared_dynamics.apps.processes import Children
-from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, step_line, write_demo_task
+from geared_dynamics.apps.demo_run import complaints, require_new, write_parameters
+from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, write_demo_task
 
 
 def test_an_earlier_recording_makes_room(tmp_path: Path) -> None:
@@ -40,16 +39,6 @@ def test_complaints_are_the_loud_lines_in_the_logs(tmp_path: Path) -> None:
     (tmp_path / "0.log").write_text(lines, encoding="utf-8")
     (tmp_path / "1.log").write_text("[WARN] [3.0] [plant]: 0.2 s behind\n", encoding="utf-8")
     assert complaints(tmp_path) == ["holding: tracking error: joint 1", "0.2 s behind"]
-
-
-def test_what_dds_prints_is_no_step(tmp_path: Path) -> None:
-    """Of a process that was killed, say: its shared memory's errors go to standard output."""
-    lines = ["", "2026-01-01 [RTPS_TRANSPORT_SHM Error] Failed init_port", step_line("a", 0.25)]
-    seen: list[tuple[str, float]] = []
-    with Children({}, tmp_path) as children:
-        words = "-c", f"print({chr(10).join(lines)!r})"
-        follow(children.start("child", *words), (), lambda *step: seen.append(step))
-    assert seen == [("a", 0.25)]
 
 
 def test_tasks_and_parameters_survive_their_files(tmp_path: Path) -> None:
