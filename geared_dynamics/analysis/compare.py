@@ -23,11 +23,10 @@ from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent
 from geared_dynamics.errors import GearedDynamicsError, RecordingError, extra
 from geared_dynamics.model import GearedModel
-from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.motions import Meaning, Velocity
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
-from geared_dynamics.recordings.spans import MotionReader, turning_of
+from geared_dynamics.recordings.spans import MotionReader, found_bandwidth, turning_of
 
 # -- ``analyze``: a recording compared with the model ---------------------------------------------
 

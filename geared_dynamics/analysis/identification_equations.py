@@ -28,11 +28,10 @@ from geared_dynamics.analysis.parameter_columns import column_names
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
-from geared_dynamics.recordings.spans import MotionReader
+from geared_dynamics.recordings.spans import MotionReader, found_bandwidth
 
 MOST = 20_000  # samples in all
 

@@ -20,10 +20,9 @@ from geared_dynamics.analysis.comparison_totals import (
 )
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.rigid import inverse_dynamics
-from geared_dynamics.recordings.most_excited import LAG, RESTING, relative, without_rests
 from geared_dynamics.recordings.motions import JointMotion, joint_torques
 from geared_dynamics.recordings.signals import delay
-from geared_dynamics.recordings.spans import MotionReader
+from geared_dynamics.recordings.spans import LAG, RESTING, MotionReader, relative, without_rests
 
 BUCKETS = 1500  # of a whole recording, for display only; half as many again for gaps
 TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be taken elsewhere

@@ -24,10 +24,9 @@ from geared_dynamics.recordings.bag import open_bag, recorded_description, table
 from geared_dynamics.recordings.joint_state_codec import LONGEST, NotJointStateError, layout_of
 from geared_dynamics.recordings.joint_topics import ArrayReader, SeriesReader
 from geared_dynamics.recordings.mcap_records import decompressed
-from geared_dynamics.recordings.most_excited import refuse_silent
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import is_table, open_recording, recording_from_arrays
-from geared_dynamics.recordings.spans import MotionReader
+from geared_dynamics.recordings.spans import MotionReader, refuse_silent
 from recorded_motions import JOINT_STATE, motion, write_sqlite
 
 NAMES = ("a", "b", "c")
