@@ -22,7 +22,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.observers import KalmanObserver, KalmanState, ObserverState
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 from geared_dynamics.ros.process import run, run_task
-from geared_dynamics.runtime.observer_values import Level
+from geared_dynamics.runtime.observer_estimates import Level
 from geared_dynamics.runtime.tasks import (
     DONE,
     SECOND,

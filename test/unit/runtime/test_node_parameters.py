@@ -18,7 +18,7 @@ from geared_dynamics.runtime.node_parameters import (
     SignPerMotor,
     row,
 )
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 from geared_dynamics.runtime.plant_node_settings import PlantParameters
 
 
