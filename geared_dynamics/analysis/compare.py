@@ -13,12 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from geared_dynamics.analysis.comparison_totals import SampleRanges, Totals, no_totals
-from geared_dynamics.analysis.span_comparison import (
-    ComparisonTask,
-    Kept,
-    delays_of,
-    span_result,
-)
+from geared_dynamics.analysis.span_comparison import ComparisonTask, Kept, delays_of, span_result
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent
 from geared_dynamics.errors import GearedDynamicsError, RecordingError, extra

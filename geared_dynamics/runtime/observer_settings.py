@@ -9,12 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from geared_dynamics.actuation.command_type import (
-    Affine,
-    TorqueMap,
-    affine,
-    torque_map,
-)
+from geared_dynamics.actuation.command_type import Affine, TorqueMap, affine, torque_map
 from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import Observer, kalman_observer, nonlinear_observer

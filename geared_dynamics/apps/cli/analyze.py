@@ -33,7 +33,13 @@ from geared_dynamics.analysis.comparison_numbers import (
 )
 from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.options import add_force_option, open_console, say_replaced
 from geared_dynamics.apps.cli.recording_options import (
     add_compiled_option,
@@ -49,7 +55,6 @@ from geared_dynamics.apps.cli.recording_options import (
     provenance,
     show_payload_frame,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.checks import percent_cell
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, extra, printable

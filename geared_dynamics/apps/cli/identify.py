@@ -27,7 +27,12 @@ from geared_dynamics.analysis.identification_report import (
 from geared_dynamics.analysis.identification_results import payload
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.verdict import Judgement, judged, wider_residual
-from geared_dynamics.apps.cli.documents import add_json_option, print_document
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+)
 from geared_dynamics.apps.cli.identify_output import (
     add_options,
     find_gains,
@@ -65,7 +70,6 @@ from geared_dynamics.apps.cli.recording_options import (
     show_payload_frame,
     with_payload,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel

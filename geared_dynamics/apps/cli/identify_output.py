@@ -20,9 +20,8 @@ from geared_dynamics.analysis.identification_results import Written, written
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.parameter_columns import prior
 from geared_dynamics.analysis.verdict import Judgement
-from geared_dynamics.apps.cli.documents import robot_part
+from geared_dynamics.apps.cli.command_output import numeric_table, print_table, robot_part
 from geared_dynamics.apps.cli.options import finite_number, load_robot
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import read_data, yaml_text
 from geared_dynamics.errors import GearedDynamicsError

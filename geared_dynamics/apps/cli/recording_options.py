@@ -18,13 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from geared_dynamics import __version__
 from geared_dynamics.actuation.command_type import EFFORTS
 from geared_dynamics.analysis.report import Provenance
-from geared_dynamics.apps.cli.options import (
-    Once,
-    finite_number,
-    load_robot,
-    locked_joint,
-    stage,
-)
+from geared_dynamics.apps.cli.options import Once, finite_number, load_robot, locked_joint, stage
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
