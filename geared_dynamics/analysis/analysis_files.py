@@ -12,8 +12,7 @@ import numpy as np
 from geared_dynamics.analysis.compare import Analysis
 from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures, percents
 from geared_dynamics.analysis.comparison_report import COLOURS, DRAWN, envelope
-from geared_dynamics.analysis.comparison_totals import TERMS
-from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.analysis.span_comparison import TERMS, Kept
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.rigid import MODELS
 from geared_dynamics.errors import RecordingError, drawable, extra

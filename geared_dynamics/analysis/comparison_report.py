@@ -22,9 +22,8 @@ from geared_dynamics.analysis.comparison_numbers import (
     summary,
     three_digits,
 )
-from geared_dynamics.analysis.comparison_totals import BINS, TERMS
 from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
-from geared_dynamics.analysis.span_comparison import BUCKETS
+from geared_dynamics.analysis.span_comparison import BINS, BUCKETS, TERMS
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent_cell
 from geared_dynamics.recordings.samples import GAP
@@ -107,7 +106,7 @@ def write_html(analyses: list[Analysis], path: Path, provenance: Provenance | No
         provenance: Where it comes from.
     """
     first = analyses[0]
-    verdict = summary(first)
+    verdict = summary(first, joint_figures(first))
     answer = f"{verdict[0].upper()}{verdict[1:].rstrip('.')}."
     if len(analyses) > 1:
         answer = f"{len(analyses)} recordings. {Path(first.recording.path).name}: {answer}"
@@ -157,9 +156,10 @@ def section(report: Report, analysis: Analysis, finest: int) -> None:
     report.heading("Torques over time", 3)
     report.plot(torques(analysis, finest))
     report.heading("What the residual looks like", 3)
-    rows = [(joint.joint, joint.hint) for joint in joint_figures(analysis)]
+    joints = joint_figures(analysis)
+    rows = [(joint.joint, joint.hint) for joint in joints]
     report.table("Simple terms that would explain it", ("joint", "missing"), rows, words=True)
-    lines = friction_yaml(analysis)
+    lines = friction_yaml(analysis.model, joints)
     if lines:
         report.text("Friction to paste into the drivetrain file, what it has added:")
         report.code(lines)

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.analysis_files import refuse_existing
-from geared_dynamics.analysis.comparison_totals import predicted
 from geared_dynamics.analysis.parameter_columns import base_columns, column_names, columns
+from geared_dynamics.analysis.span_comparison import predicted
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import flow
 from geared_dynamics.dynamics.rigid import inverse_dynamics

@@ -302,7 +302,8 @@ def series(container: Container, topic: str, names: Sequence[str], begin: int) -
     pieces = range(container.pieces(topic))
     read = (decoded(container.read(topic, piece)) for piece in pieces)
     found = joined([joint_samples(messages, tuple(names)) for messages in read])
-    return Series(np.multiply(found.stamp - begin, 1e-9), found.position, found.velocity, found.effort)
+    times = np.multiply(found.stamp - begin, 1e-9)
+    return Series(times, found.position, found.velocity, found.effort)
 
 
 # -- Figures of a demo: how well each way has tracked, and what it has asked of the motors --------
