@@ -13,9 +13,12 @@ import numpy as np
 from rich.console import Console
 
 from geared_dynamics.analysis.analysis_files import write_table
-from geared_dynamics.analysis.drive_gains import DriveGains, drive_gains_from_load
 from geared_dynamics.analysis.identification import Identified
-from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_equations import (
+    DriveGains,
+    drive_gains_from_load,
+    equations,
+)
 from geared_dynamics.analysis.identification_results import Written, written
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.parameter_columns import prior

@@ -15,8 +15,10 @@ import pytest
 from elastic_arms import elbow as elastic_elbow
 from elbow_run import MODEL, Q, T
 from geared_dynamics.analysis import compare
-from geared_dynamics.analysis.drive_gains import drive_gains_from_load
-from geared_dynamics.analysis.identification_equations import refuse_unmeasured
+from geared_dynamics.analysis.identification_equations import (
+    drive_gains_from_load,
+    refuse_unmeasured,
+)
 from geared_dynamics.analysis.observer_tuning import stretches
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError, extra
 from geared_dynamics.recordings import bag_writer, container, mcap_file
