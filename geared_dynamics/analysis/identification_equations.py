@@ -1,8 +1,8 @@
 """Equations Y x = tau from recordings, both sides filtered alike and thinned out.
 
 The same filter over both sides leaves the equations true and takes out what is above the
-motion; after it, samples closer than its bandwidth say the same twice. Drive gains follow from equations
-with a known load and without it.
+motion; after it, samples closer than its bandwidth say the same twice. Drive gains follow from
+equations with a known load and without it.
 """
 
 from __future__ import annotations
