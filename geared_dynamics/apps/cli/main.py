@@ -244,10 +244,6 @@ def _warnings_in_one_line() -> Iterator[None]:
         yield
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 # -- Help of a command without its libraries: argparse's own text from command_help.json ----------
 #
 # A command's arguments need NumPy, numba and more to be built, which takes longer than reading the
@@ -357,3 +353,7 @@ def epilog(command: str) -> str:
     """The end of a command's help."""
     lines = (f"  geared-dynamics {command} {words}".rstrip() for words in EXAMPLES[command])
     return "\n".join(["examples:", *lines])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
