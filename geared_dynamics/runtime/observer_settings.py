@@ -14,19 +14,21 @@ from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import Observer, kalman_observer, nonlinear_observer
 from geared_dynamics.observers.standing import motor_levels
+from geared_dynamics.runtime.common_parameters import LifecycleParameters
 from geared_dynamics.runtime.joint_readings import Feedback, motor_angle_map, motor_torques
 from geared_dynamics.runtime.model_source import loaded
-from geared_dynamics.runtime.node_parameters import (
-    LifecycleParameters,
+from geared_dynamics.runtime.parameters import (
+    ParameterError,
     ParameterGroup,
     PerJoint,
     PerMotor,
     SignPerJoint,
     SignPerMotor,
     at_configure,
+    ranged,
     row,
+    signs,
 )
-from geared_dynamics.runtime.parameters import ParameterError, ranged, signs
 
 # -- All parameters; docs/observer_node.md shows this table ---------------------------------------
 
