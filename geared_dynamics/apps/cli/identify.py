@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from geared_dynamics.analysis.identification import Identified, identify
-from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_equations import Settings, equations
 from geared_dynamics.analysis.identification_report import (
     FAR,
     ParameterRow,
@@ -25,7 +25,6 @@ from geared_dynamics.analysis.identification_report import (
     write_identification,
 )
 from geared_dynamics.analysis.identification_results import payload
-from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.verdict import Judgement, judged, wider_residual
 from geared_dynamics.apps.cli.command_output import (
     add_json_option,
@@ -71,6 +70,7 @@ from geared_dynamics.apps.cli.recording_options import (
     with_payload,
 )
 from geared_dynamics.arrays import Array
+from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.recording import Recording, open_recording
@@ -187,11 +187,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def share(text: str) -> float:
     """Read a number from 0 to below 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < 1.0:
+    value = number_or_none(text)
+    if value is None or not 0.0 <= value < 1.0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to below 1")
     return value
 
@@ -320,10 +317,8 @@ def show_details(console: Console, result: Identified, rows: Sequence[ParameterR
         if row.name.endswith("+"):
             console.print(f"{row.name.removesuffix(' +')} stands for {row.whole}", soft_wrap=True)
     if result.doubtful:
-        listed = ", ".join(result.doubtful)
-        console.print(
-            f"hardly determined by this motion (30 % or worse): {listed}", soft_wrap=True
-        )
+        what = "hardly determined by this motion (30 % or worse)"
+        console.print(f"{what}: {', '.join(result.doubtful)}", soft_wrap=True)
     if result.physical is not None:
         console.print(
             f"physical parameters: {result.physical.status}; least eigenvalue of a link's "
