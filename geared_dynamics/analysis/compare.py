@@ -111,11 +111,10 @@ def analyze(
     Raises:
         RecordingError: If nothing in the recording can be compared.
     """
-    complete = model.with_coupling("complete")
+    complete, ranges = model.with_coupling("complete"), ranges_of(model)
     reader = MotionReader(complete, recording, meaning or Meaning(), velocity)
     requested = bandwidth_hz or WIDER * found_bandwidth(reader)
     cutoff = usable_cutoff(requested, recording.rate)
-    ranges = ranges_of(model)
     task = ComparisonTask(
         reader, cutoff, ranges, keep is not None, model.motor_map.complete, rest or 0.0
     )

@@ -195,26 +195,11 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
     ]
 
 
-def milliseconds(delay: float) -> str:
-    """Write a delay [s] in milliseconds; a dash where none was found."""
-    return "-" if np.isnan(delay) else f"{1e3 * delay:.1f}"
-
-
 def delay_note(figures: Sequence[JointFigures]) -> str:
     """What a dash in the column of delays means; empty if there is none."""
     if not any(np.isnan(joint.delay) for joint in figures):
         return ""
     return f"delay -: none found within {1e3 * SEARCH:.0f} ms to either side"
-
-
-def three_digits(value: float) -> str:
-    """Write a number to three digits; a dash where it is not known."""
-    return "-" if np.isnan(value) else f"{value:.3g}"
-
-
-def percents(value: float) -> str:
-    """Write percents; a dash where there are none."""
-    return "-" if np.isnan(value) else f"{value:.1f}"
 
 
 def compared(analysis: Analysis) -> dict[str, int]:

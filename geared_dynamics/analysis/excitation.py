@@ -311,11 +311,11 @@ def within(
     ratios = [room / reach, WITHIN * limits.speed / np.abs(v).max(0)]
     ratios.append(WITHIN * limits.acceleration / np.abs(a).max(0))
     scale = np.min(ratios, axis=0)
-    middle = 0.5 * (limits.lower + limits.upper)
+    middle, whole = 0.5 * (limits.lower + limits.upper), model.with_coupling("complete")
     for _ in range(SHRUNK):  # torques depend on all joints: all are made smaller together
         centre = middle - 0.5 * scale * (q.max(axis=0) + q.min(axis=0))
         motion = Fourier(centre, scale[:, None] * sines, scale[:, None] * cosines, duration)
-        tau = np.abs(predicted(model, *motion.at(times)).models[-1]).max(axis=0)
+        tau = np.abs(predicted(whole, *motion.at(times)).models[-1]).max(axis=0)
         if np.all(tau <= WITHIN * limits.torque):
             break
         scale = 0.8 * scale

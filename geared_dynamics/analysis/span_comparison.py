@@ -123,6 +123,8 @@ def in_motion(part: JointMotion, rest: float) -> tuple[JointMotion, list[IntArra
     Returns:
         The other samples, and the stamps of each run of them.
     """
+    if not rest:
+        return part, [part.stamp]
     moving = (np.abs(part.v) >= rest).any(axis=1)
     at = np.flatnonzero(moving)
     cuts = np.flatnonzero(np.diff(at) > 1) + 1
@@ -195,16 +197,15 @@ class Prediction(NamedTuple):
 
 
 def predicted(model: GearedModel, q: Array, v: Array, a: Array) -> Prediction:
-    """Compute all terms of the joint torque (k, n), joint side."""
-    whole = model.with_coupling("complete")
-    torques = torque_terms(whole, q, v, a)
+    """Compute all terms of the joint torque (k, n), joint side, of a complete model."""
+    torques = torque_terms(model, q, v, a)
     friction, springs = np.zeros((2, *q.shape))
-    rubs = whole.joint_friction.count or len(whole.motors.friction.index)
+    rubs = model.joint_friction.count or len(model.motors.friction.index)
     if rubs:
-        friction = resisting(whole, q, v, torques[:, -1])
-    if whole.balancers.names:
-        springs = -balancer_forces(whole, q)
-    if rubs or whole.balancers.names:
+        friction = resisting(model, q, v, torques[:, -1])
+    if model.balancers.names:
+        springs = -balancer_forces(model, q)
+    if rubs or model.balancers.names:
         torques[:, len(TORQUE_TERMS) :] += (friction + springs)[:, None]
     terms = (*(torques[:, k] for k in range(len(TORQUE_TERMS))), friction, springs)
     return Prediction(terms, (torques[:, -3], torques[:, -2], torques[:, -1]))

@@ -28,11 +28,8 @@ from geared_dynamics.analysis.comparison_numbers import (
     delay_note,
     friction_yaml,
     joint_figures,
-    milliseconds,
     motor_figures,
-    percents,
     summary,
-    three_digits,
 )
 from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
@@ -58,7 +55,7 @@ from geared_dynamics.apps.cli.recording_options import (
     provenance,
     show_payload_frame,
 )
-from geared_dynamics.checks import percent_cell
+from geared_dynamics.checks import or_dash, percent_cell
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, extra, printable
 from geared_dynamics.files import refuse_foreign, write_text
@@ -293,6 +290,9 @@ def analyze_one(
 
 def show(console: Console, analysis: Analysis) -> None:
     """Print one recording's tables."""
+    joints, motors, models = joint_figures(analysis), motor_figures(analysis), compared(analysis)
+    dashes, friction = delay_note(joints), friction_yaml(analysis.model, joints)
+    answer = summary(analysis, joints)
     totals, rate = analysis.totals, analysis.recording.rate
     size = f"{totals.samples} samples at {rate:.4g} Hz"
     console.print(f"{analysis.recording.path}: {size}", soft_wrap=True)
@@ -300,13 +300,12 @@ def show(console: Console, analysis: Analysis) -> None:
     for note in analysis.notes:
         console.print(note, style="yellow", soft_wrap=True)
     console.print()
-    joints, motors = joint_figures(analysis), motor_figures(analysis)
     units = sorted({joint.unit for joint in joints})
     alone = f"; RMS and peak in {units[0]}" if len(units) == 1 else ""
     title = f"Measured less predicted, % of measured RMS{alone}"
-    print_table(console, title, residual_table(joints, compared(analysis), bool(alone)))
-    if note := delay_note(joints):
-        console.print(note)
+    print_table(console, title, residual_table(joints, models, bool(alone)))
+    if dashes:
+        console.print(dashes)
         console.print()
     print_table(console, "RMS of each term, % of measured RMS", share_table(joints))
     if motors:
@@ -316,10 +315,10 @@ def show(console: Console, analysis: Analysis) -> None:
         hints.setdefault(joint.hint, []).append(joint.joint)
     for hint, names in hints.items():
         console.print(f"{', '.join(names)}: {hint}", soft_wrap=True)
-    if lines := friction_yaml(analysis.model, joints):
+    if friction:
         console.print("friction to paste into the drivetrain file, what it has added:")
-        console.print(lines, soft_wrap=True)
-    console.print(summary(analysis, joints), style="bold", soft_wrap=True)
+        console.print(friction, soft_wrap=True)
+    console.print(answer, style="bold", soft_wrap=True)
     console.print()
 
 
@@ -339,10 +338,10 @@ def residual_table(
         table.add_row(
             joint.joint if alike else f"{joint.joint} [{joint.unit}]",
             f"{joint.rms:.4g}",
-            *(percents(joint.percent[i]) for i in models.values()),
+            *(or_dash(joint.percent[i], ".1f") for i in models.values()),
             f"{joint.residual[-1]:.3g}",
             f"{joint.residual_peak[-1]:.3g}",
-            milliseconds(joint.delay),
+            or_dash(1e3 * joint.delay, ".1f"),
         )
     return table
 
@@ -351,7 +350,7 @@ def share_table(joints: Sequence[JointFigures]) -> Table:
     """Shares of the terms."""
     table = numeric_table("joint", *(name[:8] for name in joints[0].shares))
     for joint in joints:
-        table.add_row(joint.joint, *map(percents, joint.shares.values()))
+        table.add_row(joint.joint, *(or_dash(share, ".1f") for share in joint.shares.values()))
     return table
 
 
@@ -365,6 +364,6 @@ def motor_table(motors: Sequence[MotorFigures]) -> Table:
     table = numeric_table("motor", *heads, "beyond\nlimits %")
     for motor in motors:
         pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
-        cells = [three_digits(x) for pair in pairs for x in pair]
+        cells = [or_dash(x) for pair in pairs for x in pair]
         table.add_row(motor.motor, *cells, percent_cell(motor.exceeded))
     return table

@@ -70,6 +70,7 @@ from geared_dynamics.apps.cli.recording_options import (
     with_payload,
 )
 from geared_dynamics.arrays import Array
+from geared_dynamics.checks import or_dash
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
@@ -375,7 +376,7 @@ def residual_table(result: Identified, wider: Array, others: bool) -> Table:
         held = result.held_rms[j]
         fitted += [100 * value / held if held else np.nan for value in result.residual[3:, j]]
         fitted += [100 * wider[j]]
-        table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
+        table.add_row(name, *(or_dash(x, ".1f") for x in fitted))
     return table
 
 
