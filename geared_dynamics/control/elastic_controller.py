@@ -22,11 +22,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from geared_dynamics.actuation.command_type import (
-    CommandType,
-    as_command_type,
-    require_constants,
-)
+from geared_dynamics.actuation.command_type import CommandType, as_command_type, require_constants
 from geared_dynamics.actuation.motor_commands import MotorCommands, elastic_motor_commands
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.checks import choice, renamed

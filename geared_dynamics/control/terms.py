@@ -91,6 +91,12 @@ class Output(NamedTuple):
     joint_torque: Array
     exceeded: IntArray
 
+    def blended(self, other: Output, share: float) -> Output:
+        """A share of this output, the rest of another."""
+        command = share * self.command + (1.0 - share) * other.command
+        torque = share * self.joint_torque + (1.0 - share) * other.joint_torque
+        return self._replace(command=command, joint_torque=torque)
+
 
 # -- Which terms of the dynamics a controller adds ------------------------------------------------
 

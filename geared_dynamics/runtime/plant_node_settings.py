@@ -21,16 +21,16 @@ from geared_dynamics.errors import (
     UnknownNameError,
 )
 from geared_dynamics.model import GearedModel
+from geared_dynamics.runtime.common_parameters import ModelParameters
 from geared_dynamics.runtime.joint_readings import order
 from geared_dynamics.runtime.model_source import payload_place, payload_tensor
-from geared_dynamics.runtime.node_parameters import (
-    ModelParameters,
+from geared_dynamics.runtime.parameters import (
+    ParameterError,
     ParameterGroup,
     PerJoint,
     at_start,
     row,
 )
-from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.simulation.plant import LARGEST, Engine, Plant
 from geared_dynamics.simulation.plant_settings import Faults, PlantSettings
 from geared_dynamics.simulation.wall import Wall

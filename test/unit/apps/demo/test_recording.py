@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from geared_dynamics.apps import demo_plan
-from geared_dynamics.apps.demo_figures import MOTORS, STATES, TRAJECTORY, Series, read
+from geared_dynamics.apps.cli.demo import follow
 from geared_dynamics.apps.demo_plan import WAYS
-from geared_dynamics.apps.demo_run import follow
+from geared_dynamics.apps.demo_report import MOTORS, STATES, TRAJECTORY, Series, read
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import folder, robot_files
 from geared_dynamics.recordings.joint_state_codec import serialised
