@@ -116,7 +116,7 @@ TESTS = {
     "load.py": ("unit/test_errors.py", "property/test_gear_graphs.py"),
     "description/xml_input.py": ("unit/description/test_xml_input.py",),
     "runtime/feedforward_loop.py": ("unit/runtime/test_loop.py",),
-    "scene/sizes.py": ("unit/scene/test_shapes.py", "unit/apps/cli/test_view.py"),
+    "scene/solids.py": ("unit/scene/test_shapes.py", "unit/apps/cli/test_view.py"),
 }
 
 

@@ -3,7 +3,10 @@
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
     Environment,
+    Line,
     LockedGear,
+    Peg,
+    Surface,
     springs_in_series,
 )
 from geared_dynamics.dynamics.contact.effective import effective_mass
@@ -17,7 +20,6 @@ from geared_dynamics.dynamics.contact.motion import (
     impact,
 )
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
-from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface
 
 __all__ = [
     "ConstrainedMotion",
