@@ -9,7 +9,6 @@ from geared_dynamics.dynamics.contact.constraints import (
     Surface,
     springs_in_series,
 )
-from geared_dynamics.dynamics.contact.effective import effective_mass
 from geared_dynamics.dynamics.contact.motion import (
     ConstrainedMotion,
     Coordinates,
@@ -20,6 +19,7 @@ from geared_dynamics.dynamics.contact.motion import (
     impact,
 )
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
+from geared_dynamics.dynamics.frames import effective_mass
 
 __all__ = [
     "ConstrainedMotion",
