@@ -189,8 +189,10 @@ def interpreted(name: str) -> Any:
 
 def broken(patch: pytest.MonkeyPatch, before: str, after: str) -> None:
     """Have the kernels interpreted with a change of their sources, for the length of a test."""
-    for module in [m for m in sys.modules if m == NAME or m.startswith(f"{NAME}.")]:
-        patch.delitem(sys.modules, module)
+    # All names: modules that are first imported with the change must not outlive the test.
+    for module in [NAME, *(f"{NAME}.{path.stem}" for path in FOLDER.glob("*.py"))]:
+        patch.setitem(sys.modules, module, ModuleType(module))
+        del sys.modules[module]
     patch.setattr(FINDER, "change", (before, after))
 
 
