@@ -13,7 +13,7 @@ import numpy as np
 
 from geared_dynamics.actuation.motor_commands import motor_commands
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
+from geared_dynamics.dynamics.drives import balancer_forces, friction_forces
 from geared_dynamics.dynamics.rigid import MODELS, TORQUE_TERMS, torque_terms
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.motions import JointMotion, joint_torques

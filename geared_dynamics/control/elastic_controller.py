@@ -48,8 +48,8 @@ from geared_dynamics.control.terms import (
     refuse_overflow,
     vector,
 )
+from geared_dynamics.dynamics.drives import motor_shares
 from geared_dynamics.dynamics.elastic.flatness import Method, derivatives_needed, feedforward
-from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError

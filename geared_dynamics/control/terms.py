@@ -25,7 +25,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, IntArray, readonly
 from geared_dynamics.checks import flag
 from geared_dynamics.dynamics.arguments import FLOAT, as_input, as_numbers, check_finite
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
+from geared_dynamics.dynamics.drives import balancer_forces, friction_forces
 from geared_dynamics.dynamics.rigid import gravity_forces, inverse_dynamics
 from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model

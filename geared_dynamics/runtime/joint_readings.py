@@ -20,7 +20,7 @@ from geared_dynamics.actuation.command_type import (
     torque_map,
 )
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel

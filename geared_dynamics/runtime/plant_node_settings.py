@@ -11,8 +11,8 @@ import numpy as np
 
 from geared_dynamics.actuation.command_type import SentType, is_of_motors
 from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.contact.constraints import Surface
 from geared_dynamics.dynamics.contact.packing import prepare
-from geared_dynamics.dynamics.contact.shapes import Surface
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsError,

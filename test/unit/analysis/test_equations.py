@@ -27,7 +27,7 @@ from geared_dynamics.analysis.identification_rows import (
 )
 from geared_dynamics.analysis.span_comparison import predicted
 from geared_dynamics.description.yaml_files import read_data
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model.inertia import parameters_of
 from geared_dynamics.recordings.motions import JointMotion, Meaning
