@@ -7,7 +7,7 @@ say so. With unknown forces on all links no reading excludes the former. It is i
 
 - that the force would have to know the torque: what the observer adds to the model's acceleration
   of the rotor, p, by its estimate d of the force, G B^+ d, and by its correction of the rate,
-  changes as the torque does, though the model expects no change of it;
+  changes as the torque does, and against it, though the model expects no change of it;
 - that the prediction, which does not know the torque to be held, is far off (``surprise``).
 
 A torque that the model's own load explains (a feedforward that holds a joint while others move)
@@ -126,6 +126,23 @@ def driven(past: ReadingHistory, channel: int, value: float, agility: Array, dt:
     if count < LEAST or not since:
         return 0.0
     return float(np.ptp(np.array(since) @ agility))
+
+
+def countered(past: ReadingHistory, channel: int, value: float, agility: Array) -> bool:
+    """Whether what the observer added goes against the torques: one varies more than their sum.
+
+    An observer that is wrong for another reason adds something else than it is given.
+
+    Args:
+        past: The readings before.
+        channel: Which one.
+        value: What it shows.
+        agility: What motors' torques accelerate it by (m,).
+    """
+    count = past.still(channel, value)
+    given = np.array(past.torques[-count:]) @ agility
+    added = np.array([pull[channel] for pull in past.pulls[-count:]])
+    return bool(np.std(given + added) < max(np.std(given), np.std(added)))
 
 
 def pulled(past: ReadingHistory, channel: int, value: float) -> float:

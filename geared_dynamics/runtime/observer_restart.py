@@ -11,6 +11,7 @@ from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.checks import is_finite
 from geared_dynamics.observers import Fault, Health, Limits
 from geared_dynamics.observers.screening import screened
+from geared_dynamics.observers.stillness import LONG
 
 # -- When an observer whose estimate became invalid may start again by itself ---------------------
 
@@ -25,6 +26,7 @@ class Loss(NamedTuple):
         shown: What they showed then (m,) [rad].
         health: Of the readings, followed since then; None where they could not be.
         time: Of the last reading followed [s].
+        stood: Which had shown the same for long when their trouble began (m,).
     """
 
     faults: Fault
@@ -33,6 +35,7 @@ class Loss(NamedTuple):
     shown: Array
     health: Health | None = None
     time: float = 0.0
+    stood: BoolArray | bool = False
 
     def after(self, limits: Limits, angles: Array, tau_m: Array, time: float) -> Loss:
         """The same after further readings: an encoder whose jumps add up to nothing is right.
@@ -70,25 +73,30 @@ class Onset(NamedTuple):
         first: Its first faults (m,); 0 where there is none.
         doubted: Whether its prediction was in doubt then (m,): a torque was missing, or joint
             states were.
+        stood: Whether it had shown the same for long (m,).
     """
 
     first: IntArray
     doubted: BoolArray
+    stood: BoolArray
 
     def after(self, health: Health, gap: bool) -> Onset:
         """The same after a step, ``gap``: after a while without joint states."""
         now = health.channels[: len(self.first)]
         fresh = (self.first == 0) & (now != 0)
         doubt = gap or Fault.COMMAND in health.faults
+        past, shown = health.past, health.reading.tolist()
+        still = [bool(new) and past.still(j, shown[j]) >= LONG for j, new in enumerate(fresh)]
         return Onset(
             np.where(now == 0, 0, np.where(fresh, now, self.first)),
             np.where(fresh, doubt, self.doubted),
+            np.where(fresh, still, self.stood),
         )
 
 
 def no_trouble(motors: int) -> Onset:
     """Where there is none yet."""
-    return Onset(np.zeros(motors, np.int64), np.zeros(motors, bool))
+    return Onset(np.zeros(motors, np.int64), np.zeros(motors, bool), np.zeros(motors, bool))
 
 
 def loss_of(health: Health, onset: Onset, shown: Array, time: float) -> Loss:
@@ -103,11 +111,32 @@ def loss_of(health: Health, onset: Onset, shown: Array, time: float) -> Loss:
     lost = health.channels[: len(shown)] & Fault.LOST != 0
     jumped = lost & (onset.first == Fault.JUMP) & ~onset.doubted
     stuck = lost & (health.channels[: len(shown)] & Fault.STUCK != 0)
-    return Loss(health.faults, jumped, stuck, shown, health, time)
+    return Loss(health.faults, jumped, stuck, shown, health, time, stuck & onset.stood)
 
 
-def obstacle(loss: Loss | None, shown: Array, *, auto: bool) -> str:
-    """Why an observer cannot start from the motors' angles (m,); empty if it can."""
+def unheld(limits: Limits, torque: Array) -> BoolArray:
+    """Which motors give more or less than rests within their friction (m,).
+
+    Args:
+        limits: Of the observer.
+        torque: What they give beyond what holds the arm where it shows itself (m,) [N m].
+    """
+    m = len(torque)
+    off = np.abs(limits.agility[:m] @ torque)
+    return np.asarray(~np.isfinite(limits.rub[:m]) | ~(off <= limits.rub[:m]))
+
+
+def obstacle(
+    loss: Loss | None, shown: Array, *, auto: bool, doubted: BoolArray | bool = True
+) -> str:
+    """Why an observer cannot start from the motors' angles (m,); empty if it can.
+
+    Args:
+        loss: What the last estimate was lost by.
+        shown: The motors' angles [rad].
+        auto: Whether it may start by itself.
+        doubted: Whose readings are not those of an arm that rests there (m,).
+    """
     if not np.isfinite(shown).all():
         return "a motor's encoder is missing"
     if loss is None:
@@ -116,7 +145,8 @@ def obstacle(loss: Loss | None, shown: Array, *, auto: bool) -> str:
         return "waits for ~/reset"
     if loss.jumped.any():
         return "an encoder jumped: check it, then call ~/reset"
-    if np.any(loss.stuck & (shown == loss.shown)):
+    same = loss.stuck & (shown == loss.shown)
+    if np.any(same & (doubted | ~np.asarray(loss.stood))):
         return "an encoder is stuck"
     return ""
 
