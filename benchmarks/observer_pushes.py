@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from observer_push_arm import AT, FORCES, LONG, WALLS, Run, elbow, runs
-from observer_worlds import healthy_world, hides, window
+from observer_worlds import LEAD, healthy_world, hides, window
 
 import geared_dynamics as gd
 
@@ -214,8 +214,9 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
 
 def explained(model: gd.GearedModel, wrong: Wrong, begin: int) -> str:
     """How a healthy arm shows the same until the fault is to be found; empty if none does."""
-    until = wrong.at + begin + round(FOUND * wrong.run.rate)
-    world = healthy_world(model, window(wrong.run, wrong.at, until), wrong.motor)
+    rate = wrong.run.rate
+    part = window(wrong.run, wrong.at - round(LEAD * rate), wrong.at + begin + round(FOUND * rate))
+    world = healthy_world(model, part, wrong.motor)
     if not hides(world, TURN, wrong.run.rate):
         return ""
     return (

@@ -20,8 +20,10 @@ from scipy.ndimage import gaussian_filter1d
 import geared_dynamics as gd
 
 SMOOTH = 8e-3  # [s], of what the spring gives way by
-HELD = 0.93  # part of its level that friction is asked for
-ROUNDS = 60
+COUPLED = 2e-3  # the same of the springs of rotors that the link carries
+HELD = 0.88  # part of its level that friction is asked for
+ROUNDS = 200
+LEAD = 0.03  # [s] before the encoder sticks in which the worlds may differ already
 OTHER = 0.2  # of the push, by which the one in the healthy world may differ
 
 
@@ -29,7 +31,7 @@ class HealthyWorld(NamedTuple):
     """How far a healthy arm is from the run.
 
     Attributes:
-        speed: Of the resting rotor when its encoder stuck in the run [rad/s].
+        speed: Of the resting rotor at the beginning, in the run [rad/s].
         torque: By how much its motor's torque changes, in levels of its friction: two at most
             are held without any change of the spring's torque.
         friction: Of the same rotor, the largest, in levels.
@@ -110,29 +112,56 @@ def eased(model: gd.GearedModel, run: Window, motor: int) -> np.ndarray:
     )
 
 
-def differences(model: gd.GearedModel, run: Window, motor: int) -> np.ndarray:
-    """By what forces on the links differ, at the beginning and the end of each step (2, t - 1, n).
+def needed(model: gd.GearedModel, run: Window, motor: int, shift: np.ndarray) -> np.ndarray:
+    """By what acts on links and rotors differs at both ends of each step (2, t - 1, 2 n).
 
     Args:
-        model: An arm each of whose motors drives one joint through a spring.
-        run: From the instant on at which the encoder sticks; its rotor rests then.
-        motor: Whose encoder.
+        model: See ``differences``.
+        run: See there.
+        motor: See there.
+        shift: Of the links against the run, beside what the resting rotor takes them along,
+            and its rates (3, t, n).
     """
     n, theta = model.n, model.n + motor
-    give = eased(model, run, motor) / float(model.elasticity.stiffness[motor])
     tau_m, forces, found = run.tau_m[:-1], run.forces[:-1], []
     for rows in (slice(None, -1), slice(1, None)):
         here = run.states[rows]
         change = accelerations(model, here, tau_m, forces)
         states, faster = here.copy(), change.copy()
-        states[:, motor] += run.states[0, theta] - here[:, theta] - give[0, rows]
-        states[:, 2 * n + motor] -= here[:, 2 * n + theta] + give[1, rows]
+        states[:, :n] += shift[0, rows]
+        states[:, 2 * n : 3 * n] += shift[1, rows]
+        faster[:, :n] += shift[2, rows]
+        states[:, motor] += run.states[0, theta] - here[:, theta]
+        states[:, 2 * n + motor] -= here[:, 2 * n + theta]
         states[:, theta], states[:, 2 * n + theta] = run.states[0, theta], 0.0
-        faster[:, motor] -= change[:, theta] + give[2, rows]
+        faster[:, motor] -= change[:, theta]
         faster[:, theta] = 0.0
-        needed = on_links(model, states, faster) - on_links(model, here, change)
-        found.append(needed[:, :n])
+        found.append(on_links(model, states, faster) - on_links(model, here, change))
     return np.array(found)
+
+
+def differences(model: gd.GearedModel, run: Window, motor: int) -> np.ndarray:
+    """By what forces on links differ, at the beginning and the end of each step (2, t - 1, n).
+
+    What accelerates the link differently reaches the rotors that it carries: their springs give
+    way by as much.
+
+    Args:
+        model: An arm each of whose motors drives one joint through a spring.
+        run: From ``LEAD`` before the encoder sticks; its rotor rests then.
+        motor: Whose encoder.
+    """
+    n, stiffness = model.n, np.asarray(model.elasticity.stiffness)
+    shift = np.zeros((3, len(run.states), n))
+    shift[:, :, motor] = -eased(model, run, motor) / stiffness[motor]
+    carried = needed(model, run, motor, shift)[0, :, n:] / stiffness
+    carried = np.concatenate([carried, carried[-1:]])
+    carried[:, motor] = 0.0
+    for order in range(3):
+        width = COUPLED / run.dt
+        smooth = gaussian_filter1d(carried, width, axis=0, order=order, mode="nearest")
+        shift[order] += smooth / run.dt**order
+    return needed(model, run, motor, shift)[..., :n]
 
 
 def resting(
@@ -182,7 +211,7 @@ def healthy_world(model: gd.GearedModel, run: Window, motor: int) -> HealthyWorl
 
     Args:
         model: An arm each of whose motors drives one joint through a spring.
-        run: From the instant on at which the encoder sticks.
+        run: From ``LEAD`` before the encoder sticks.
         motor: Whose encoder.
     """
     n, more = model.n, differences(model, run, motor)

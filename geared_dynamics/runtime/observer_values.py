@@ -22,7 +22,7 @@ class Level(enum.IntEnum):
     """How far an estimate may be trusted; the message's ``frame_id`` says it."""
 
     GOOD = 0
-    DEGRADED = 1  # a sensor on a link is left out, or it lags behind a push
+    DEGRADED = 1  # a link's sensor is left out, it lags behind a push, or an encoder was stuck
     INCONSISTENT = 2  # the readings are farther from their predictions than the tuning admits
     BRIDGED = 3  # predicted without a motor's reading, or with an assumed torque
     INVALID = 4  # nothing is known: all numbers are NaN

@@ -66,7 +66,7 @@ def test_a_healthy_arm_shows_the_same(bench: Any, case: Case) -> None:
     run, begin = run_of(bench, model, case)
     assert begin > 30, "the fault would show"
     until = case.at + begin + 20
-    world = bench[1].healthy_world(model, bench[1].window(run, case.at, until), case.motor)
+    world = bench[1].healthy_world(model, bench[1].window(run, case.at - 30, until), case.motor)
     assert bench[1].hides(world, TURN, run.rate)
     assert world.speed < 1e-9
     assert world.torque < 2.0
