@@ -22,7 +22,7 @@ from geared_dynamics.apps.latency_run import environment
 from geared_dynamics.apps.processes import Child, Children
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import folder, write_text
-from geared_dynamics.runtime.tasks import DemoTask, Run, write_demo_task
+from geared_dynamics.runtime.tasks import DemoTask, Run, read_step, write_demo_task
 
 NODES = "geared_dynamics.ros"
 PLANT, NODE = "plant_node", "feedforward_node"
@@ -81,8 +81,8 @@ def _record(
 def follow(reference: Child, others: tuple[Child, ...], progress: Progress) -> None:
     """Pass on how far the reference publisher is, until it has ended."""
     while (line := reference.next_line(others)) is not None:
-        step, part = json.loads(line)
-        progress(step, part)
+        if found := read_step(line):
+            progress(*found)
     if reference.popen.wait():
         for child in others:
             child.check()  # what made it fail

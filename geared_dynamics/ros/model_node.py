@@ -21,9 +21,8 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
 from geared_dynamics.ros.declared import Declared
-from geared_dynamics.ros.lifecycle_node import SUCCESS, SteadyLifecycleNode
+from geared_dynamics.ros.lifecycle_node import SUCCESS, RosTime, SteadyLifecycleNode
 from geared_dynamics.ros.log import Failures
-from geared_dynamics.ros.process import RosTime
 from geared_dynamics.runtime import model_source
 from geared_dynamics.runtime.cycle_report import Timing
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop

@@ -92,6 +92,11 @@ class PlantParameters(ModelParameters):
         "Simulation time: real_time follows the wall clock, lock_step waits for each command.",
     )
     rate: float = at_start(1000.0, "Rate of joint_states in simulation time [1/s].", 1.0, 10_000.0)
+    wait_for_observer: bool = at_start(
+        False,
+        "If true, lock_step waits for ~/observed as well, a JointState of an observer with the "
+        "stamp of the state, so that the observer misses none.",
+    )
     start_time: float = at_start(1.0, "First time on /clock in lock_step [s].", 0.0, 1e9)
     paused: bool = at_start(False, "If true, start paused.")
     initial: PerJoint = row(
