@@ -1,8 +1,8 @@
 """An encoder that was called stuck while its motor stood is believed again once the arm rests.
 
-A link that something holds while its motor pulls looks just so: the torque changes by many times the friction
-and nothing moves. When torque and weight agree again with what the encoders show, the observer
-starts by itself, and says until the encoder has moved what it does not know.
+A link that something holds while its motor pulls looks just so: the torque changes by many times
+the friction and nothing moves. When torque and weight agree again with what the encoders show, the
+observer starts by itself, and says until the encoder has moved what it does not know.
 """
 
 from __future__ import annotations
