@@ -6,7 +6,8 @@ with noise of 0.3 of a step; the plant is the model, so all that differs is the 
 - pushes: 20 to 400 N m on one joint for 0.15 s, ramped over 0 to 20 ms, from rest and in motion,
   and walls of 5e3 to 1e5 N/m that the tip runs into. Asked: no JUMP, no STUCK, nothing invalid.
 - faults: one encoder of these runs is wrong from some instant on: offset by 3.5 mrad to a radian,
-  or by a turn; stuck; gone. Asked: all found.
+  or by a turn; stuck; gone. Asked: all found but those that a healthy arm shows, too
+  (``observer_worlds``).
 - stamps: the same pushes with stamps that are 10 us uneven, with three gaps of 1 to 20 samples,
   with one sample in twenty sent twice (which is STUCK where the rotor has moved on).
 - slow: pushes and faults at 250 Hz.
@@ -15,146 +16,22 @@ Run: python benchmarks/observer_pushes.py [pushes] [faults] [stamps] [slow] [see
 """
 
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import yaml
+from observer_push_arm import AT, FORCES, LONG, WALLS, Run, elbow, runs
+from observer_worlds import LEAD, healthy_world, hides, window
 
 import geared_dynamics as gd
-from geared_dynamics import kernels
-from geared_dynamics.dynamics.drives import packed_drives
-from geared_dynamics.dynamics.elastic.equations import packed_springs
-from geared_dynamics.dynamics.packing import packed
 
 ob = gd.observers
 Fault = ob.Fault
-URDF = Path(__file__).resolve().parents[1] / "urdf"
 TURN = 2 * np.pi / 2**17  # resolution of the encoders [rad]
 NOISE = 0.3 * TURN
-LIMIT = np.array([2.0, 2.0, 1.5])  # of the motors [N m]
-PARTS = 4  # of the plant's step
-AT, LONG, END = 0.15, 0.15, 0.4  # [s]: a push begins, lasts; the run ends
-FORCES, RISES = (20.0, 50.0, 100.0, 200.0, 400.0), (0.0, 1e-3, 5e-3, 20e-3)  # [N m], [s]
-WALLS = (5e3, 2e4, 1e5)  # [N/m]
 BANDS = (5.0, 10.0, 20.0, 30.0, 60.0)  # [Hz]
 FIRST = 50  # instants before anything counts
 BEYOND = 10.0  # stated deviations that are far
-
-
-class Run(NamedTuple):
-    """A motion: its name, rate [1/s], exact angles, torques over the steps before, links."""
-
-    name: str
-    rate: float
-    phi: np.ndarray
-    tau_m: np.ndarray
-    q: np.ndarray
-
-
-def elbow() -> gd.GearedModel:
-    """The arm."""
-    drives = yaml.safe_load((URDF / "elbow.drivetrain.yaml").read_text("utf-8"))
-    friction = {"viscous": 0.3, "coulomb": 1.0, "smoothing": 0.02}
-    drives["joints"] = {
-        f"joint_{k}": {"stiffness": K, "damping": 2.0, "friction": dict(friction)}
-        for k, K in enumerate((9e3, 7e3, 3e3), start=1)
-    }
-    for motor in drives["motors"].values():
-        motor["friction"] = {"viscous": 2e-5, "coulomb": 0.01}
-    return gd.load_model(URDF / "elbow.urdf", drives)
-
-
-class Plant:
-    """The arm as the model has it, under position control of its motors."""
-
-    def __init__(self, model: gd.GearedModel, random: np.random.Generator, moving: bool) -> None:
-        """At rest in a random posture; a slow motion from there, if it is to move."""
-        self.model, n = model, model.n
-        self.A = gd.elastic.structure_matrix(model)
-        q = np.array([0.0, -0.3, 0.5]) + random.uniform(-0.6, 0.6, n)
-        weight = gd.gravity_forces(model, q)
-        theta = q + weight / [9e3, 7e3, 3e3]
-        self.z = np.concatenate([q, theta, np.zeros(2 * n)])
-        self.tau_m = np.linalg.solve(self.A[n:], weight)
-        self.weight, self.centre = self.tau_m, self.A.T @ self.z[: 2 * n]
-        H = gd.elastic.mass_matrix(model, q)
-        self.inertia = 1.0 / np.diag(self.A.T @ np.linalg.solve(H, self.A))
-        self.swing = 0.5 * moving * np.abs(self.A).max(axis=0)
-        self.pace, self.phase = random.uniform(3.0, 7.0, n), random.uniform(0.0, 6.0, n)
-        self.constants = packed(model.with_springs()), packed_springs(model), packed_drives(model)
-
-    def wanted(self, t: float) -> np.ndarray:
-        """Angles of the motors (m,)."""
-        away = np.sin(self.pace * t + self.phase) - np.sin(self.phase)
-        return self.centre + self.swing * min(1.0, t / 0.1) * away
-
-    def step(self, t: float, dt: float, push) -> None:  # type: ignore[no-untyped-def]
-        """Go on by dt under ``push(t, z)`` (n,) [N m]."""
-        half = len(self.z) // 2
-        phi, speed = self.A.T @ self.z[:half], self.A.T @ self.z[half:]
-        servo = self.inertia * (40.0**2 * (self.wanted(t) - phi) - 60.0 * speed)
-        self.tau_m = np.clip(self.weight + servo, -LIMIT, LIMIT)
-        out = np.empty(3 * half + half + 8 * half * half)
-        for part in range(PARTS):
-            given = [self.tau_m, push(t + part * dt / PARTS, self.z), [dt / PARTS]]
-            state = np.concatenate([self.z, np.zeros(half)])
-            kernels.observer_transition(*self.constants, state, np.concatenate(given), out)
-            self.z = out[: 2 * half].copy()
-
-
-def ramped(joint: int, force: float, rise: float):  # type: ignore[no-untyped-def]
-    """A push on a joint."""
-
-    def push(t: float, z: np.ndarray) -> np.ndarray:
-        grown = 1.0 if rise == 0.0 else min(1.0, (t - AT) / rise)
-        return force * grown * (AT <= t < AT + LONG) * (np.arange(3) == joint)
-
-    return push
-
-
-def wall(model: gd.GearedModel, stiffness: float):  # type: ignore[no-untyped-def]
-    """A one-sided spring across the tip's way, met in motion."""
-    met: list[np.ndarray] = []
-
-    def push(t: float, z: np.ndarray) -> np.ndarray:
-        if t < AT:
-            return np.zeros(3)
-        place, J = gd.pose(model, z[:3], "tip")[:3, 3], gd.jacobian(model, z[:3], "tip")[:3]
-        if not met:
-            way = J @ z[6:9]
-            met[:] = [place, way / np.linalg.norm(way)]
-        deep = float(met[1] @ (place - met[0]))
-        return -stiffness * max(deep, 0.0) * (J.T @ met[1])
-
-    return push
-
-
-def simulated(name: str, plant: Plant, push, rate: float) -> Run:  # type: ignore[no-untyped-def]
-    """A run."""
-    rows = []
-    for k in range(round(END * rate)):
-        rows.append((plant.A.T @ plant.z[:6], plant.tau_m, plant.z[:3]))
-        plant.step(k / rate, 1.0 / rate, push)
-    return Run(name, rate, *(np.array(column) for column in zip(*rows, strict=True)))
-
-
-def runs(seed: int, rate: float = 1000.0) -> list[Run]:
-    """All pushes and walls."""
-    model, random, found = elbow(), np.random.default_rng(seed), []
-    for moving in (False, True):
-        for force in FORCES:
-            for rise in RISES:
-                for joint in range(3):
-                    name = f"{force:.0f} N m, {1e3 * rise:.0f} ms, joint {joint + 1}"
-                    plant = Plant(model, random, moving)
-                    found.append(simulated(name, plant, ramped(joint, force, rise), rate))
-    for stiffness in WALLS:
-        for _ in range(3):
-            plant = Plant(model, random, True)
-            push = wall(model, stiffness)
-            found.append(simulated(f"wall {stiffness:.0e} N/m", plant, push, rate))
-    return found
+FOUND = 0.02  # [s] in which a fault that shows is to be found
 
 
 class Seen(NamedTuple):
@@ -288,7 +165,7 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
     model, random, every = elbow(), np.random.default_rng(seed + 2000), runs(seed + 1, rate)
     late: dict[str, list[int]] = {}
     rubs = model.motors.friction.coulomb.max(axis=1)
-    missed, unseen = [], 0
+    missed, hidden, unseen = [], [], 0
     for _ in range(count):
         wrong = drawn(every, random, least)
         kalman = random.random() < 0.7
@@ -304,7 +181,7 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
             torque = np.ptp(wrong.run.tau_m[after, wrong.motor]) / rubs[wrong.motor]
             text = f", torque changes by {torque:.1f} times its friction"
             begin = int(np.argmax(moved > 0.02)) if moved.max() > 0.02 else len(moved)
-        if begin + 20 * rate / 1000 >= len(moved):
+        if begin + FOUND * rate >= len(moved):
             unseen += 1
             continue
         first = int(np.argmax(hit)) if hit.any() else len(hit)
@@ -312,19 +189,41 @@ def faults(seed: int, count: int = 200, rate: float = 1000.0, least: float = 3.5
             f"{wrong.what} {1e3 * wrong.size:.1f} mrad, {wrong.when}, {wrong.run.name}, "
             f"motor {wrong.motor + 1}, {'kalman' if kalman else 'nonlinear'} {band:g} Hz{text}"
         )
-        if first > begin + 20 * rate / 1000 or (gone.any() and np.argmax(gone) < first):
-            missed.append(f"{text}: {first} of {len(hit)}")
+        if first > begin + FOUND * rate or (gone.any() and np.argmax(gone) < first):
+            text += f": {first} of {len(hit)}"
+            world = explained(model, wrong, begin) if wrong.what == "stuck" else ""
+            (hidden if world else missed).append(text + world)
         elif wrong.what != "stuck" and not (hit | gone)[first:].all():
             missed.append(text + ": used again")
         else:
             late.setdefault(wrong.what, []).append(first - begin)
     found = sum(len(x) for x in late.values())
-    print(f"  {found} of {count - unseen} found; {unseen} stuck ones did not move", flush=True)
+    print(
+        f"  {found} of {count - unseen} found; {len(hidden)} not observable; "
+        f"{unseen} stuck ones did not move",
+        flush=True,
+    )
     for what, instants in late.items():
         share = np.bincount(np.maximum(instants, 0))
         print(f"    {what:7} after instants {dict(enumerate(share.tolist()))}")
     for text in missed:
         print(f"    missed: {text}")
+    for text in hidden:
+        print(f"    not observable: {text}")
+
+
+def explained(model: gd.GearedModel, wrong: Wrong, begin: int) -> str:
+    """How a healthy arm shows the same until the fault is to be found; empty if none does."""
+    rate = wrong.run.rate
+    part = window(wrong.run, wrong.at - round(LEAD * rate), wrong.at + begin + round(FOUND * rate))
+    world = healthy_world(model, part, wrong.motor)
+    if not hides(world, TURN, wrong.run.rate):
+        return ""
+    return (
+        f"; so does a healthy arm with a rotor held by {world.friction:.2f} of its friction, "
+        f"pushed by {100 * world.force:.1f} % of the force more or less: readings differ by "
+        f"{world.readings / TURN:.2f} steps, links by {1e3 * world.link:.2f} mrad"
+    )
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.readings import Sizes, inputs
 from geared_dynamics.observers.smoothness import KEPT, ORDER, PROVEN, extended, leap
-from geared_dynamics.observers.stillness import DRIVEN, LONG, doubted, driven, pulled
+from geared_dynamics.observers.stillness import DRIVEN, LONG, countered, doubted, driven, pulled
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
@@ -270,6 +270,7 @@ class Examination:
         return bool(
             driven(past, j, value, agility, dt) > DRIVEN * rub
             and pulled(past, j, value) > DRIVEN * rub
+            and countered(past, j, value, agility)
         )
 
     def _forget(self, j: int) -> None:

@@ -7,7 +7,7 @@ say so. With unknown forces on all links no reading excludes the former. It is i
 
 - that the force would have to know the torque: what the observer adds to the model's acceleration
   of the rotor, p, by its estimate d of the force, G B^+ d, and by its correction of the rate,
-  changes as the torque does, though the model expects no change of it;
+  changes as the torque does, and against it, though the model expects no change of it;
 - that the prediction, which does not know the torque to be held, is far off (``surprise``).
 
 A torque that the model's own load explains (a feedforward that holds a joint while others move)
@@ -32,6 +32,7 @@ LONG = 30  # instants from which on the newest torques count, too
 ANSWER = 4e-3  # that a rotor needs to answer a torque [s]: before LONG the last ones do not count
 DRIVEN = 5.0  # times its friction: so much a torque may change at a rotor that stands
 DOUBT = 2.5  # times its friction: if torque and estimated force change by more it is doubted
+AGAINST = 0.35  # of the opposite: so far the estimated force goes against the torque
 LAGS = (12, 24, 48)  # instants over which torques are compared first, which is fast
 TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
 
@@ -126,6 +127,25 @@ def driven(past: ReadingHistory, channel: int, value: float, agility: Array, dt:
     if count < LEAST or not since:
         return 0.0
     return float(np.ptp(np.array(since) @ agility))
+
+
+def countered(past: ReadingHistory, channel: int, value: float, agility: Array) -> bool:
+    """Whether what the observer added went against the torques while a channel stood still.
+
+    An observer that is wrong for another reason adds something else: correlations of -0.03 to 0.01
+    have been seen, and -0.43 to -0.98 of encoders that were stuck.
+
+    Args:
+        past: The readings before.
+        channel: Which one.
+        value: What it shows.
+        agility: What motors' torques accelerate it by (m,).
+    """
+    count = past.still(channel, value)
+    given = np.array(past.torques[-count:]) @ agility
+    added = np.array([pull[channel] for pull in past.pulls[-count:]])
+    given, added = given - given.mean(), added - added.mean()
+    return bool(given @ added < -AGAINST * np.sqrt((given @ given) * (added @ added)))
 
 
 def pulled(past: ReadingHistory, channel: int, value: float) -> float:

@@ -14,6 +14,7 @@ from geared_dynamics.checks import is_finite
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import Estimate, Fault, Health, Limits, ObserverState
 from geared_dynamics.observers.screening import screened
+from geared_dynamics.observers.stillness import LONG
 from geared_dynamics.runtime.observer_settings import ObserverParameters, ObserverSetup
 from geared_dynamics.runtime.parameters import ParameterError
 
@@ -24,7 +25,7 @@ class Level(enum.IntEnum):
     """How far an estimate may be trusted; the message's ``frame_id`` says it."""
 
     GOOD = 0
-    DEGRADED = 1  # a sensor on a link is left out, or it lags behind a push
+    DEGRADED = 1  # a link's sensor is left out, it lags behind a push, or an encoder was stuck
     INCONSISTENT = 2  # the readings are farther from their predictions than the tuning admits
     BRIDGED = 3  # predicted without a motor's reading, or with an assumed torque
     INVALID = 4  # nothing is known: all numbers are NaN
@@ -174,6 +175,7 @@ class Loss(NamedTuple):
         shown: What they showed then (m,) [rad].
         health: Of the readings, followed since then; None where they could not be.
         time: Of the last reading followed [s].
+        stood: Which had shown the same for long when their trouble began (m,).
     """
 
     faults: Fault
@@ -182,6 +184,7 @@ class Loss(NamedTuple):
     shown: Array
     health: Health | None = None
     time: float = 0.0
+    stood: BoolArray | bool = False
 
     def after(self, limits: Limits, angles: Array, tau_m: Array, time: float) -> Loss:
         """The same after further readings: an encoder whose jumps add up to nothing is right.
@@ -219,25 +222,30 @@ class Onset(NamedTuple):
         first: Its first faults (m,); 0 where there is none.
         doubted: Whether its prediction was in doubt then (m,): a torque was missing, or joint
             states were.
+        stood: Whether it had shown the same for long (m,).
     """
 
     first: IntArray
     doubted: BoolArray
+    stood: BoolArray
 
     def after(self, health: Health, gap: bool) -> Onset:
         """The same after a step, ``gap``: after a while without joint states."""
         now = health.channels[: len(self.first)]
         fresh = (self.first == 0) & (now != 0)
         doubt = gap or Fault.COMMAND in health.faults
+        past, shown = health.past, health.reading.tolist()
+        still = [bool(new) and past.still(j, shown[j]) >= LONG for j, new in enumerate(fresh)]
         return Onset(
             np.where(now == 0, 0, np.where(fresh, now, self.first)),
             np.where(fresh, doubt, self.doubted),
+            np.where(fresh, still, self.stood),
         )
 
 
 def no_trouble(motors: int) -> Onset:
     """Where there is none yet."""
-    return Onset(np.zeros(motors, np.int64), np.zeros(motors, bool))
+    return Onset(np.zeros(motors, np.int64), np.zeros(motors, bool), np.zeros(motors, bool))
 
 
 def loss_of(health: Health, onset: Onset, shown: Array, time: float) -> Loss:
@@ -252,11 +260,32 @@ def loss_of(health: Health, onset: Onset, shown: Array, time: float) -> Loss:
     lost = health.channels[: len(shown)] & Fault.LOST != 0
     jumped = lost & (onset.first == Fault.JUMP) & ~onset.doubted
     stuck = lost & (health.channels[: len(shown)] & Fault.STUCK != 0)
-    return Loss(health.faults, jumped, stuck, shown, health, time)
+    return Loss(health.faults, jumped, stuck, shown, health, time, stuck & onset.stood)
 
 
-def obstacle(loss: Loss | None, shown: Array, *, auto: bool) -> str:
-    """Why an observer cannot start from the motors' angles (m,); empty if it can."""
+def unheld(limits: Limits, torque: Array) -> BoolArray:
+    """Which motors give more or less than rests within their friction (m,).
+
+    Args:
+        limits: Of the observer.
+        torque: What they give beyond what holds the arm where it shows itself (m,) [N m].
+    """
+    m = len(torque)
+    off = np.abs(limits.agility[:m] @ torque)
+    return np.asarray(~np.isfinite(limits.rub[:m]) | ~(off <= limits.rub[:m]))
+
+
+def obstacle(
+    loss: Loss | None, shown: Array, *, auto: bool, doubted: BoolArray | bool = True
+) -> str:
+    """Why an observer cannot start from the motors' angles (m,); empty if it can.
+
+    Args:
+        loss: What the last estimate was lost by.
+        shown: The motors' angles [rad].
+        auto: Whether it may start by itself.
+        doubted: Whose readings are not those of an arm that rests there (m,).
+    """
     if not np.isfinite(shown).all():
         return "a motor's encoder is missing"
     if loss is None:
@@ -265,7 +294,8 @@ def obstacle(loss: Loss | None, shown: Array, *, auto: bool) -> str:
         return "waits for ~/reset"
     if loss.jumped.any():
         return "an encoder jumped: check it, then call ~/reset"
-    if np.any(loss.stuck & (shown == loss.shown)):
+    same = loss.stuck & (shown == loss.shown)
+    if np.any(same & (doubted | ~np.asarray(loss.stood))):
         return "an encoder is stuck"
     return ""
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.checks import is_finite
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement
@@ -22,6 +22,7 @@ from geared_dynamics.runtime.observer_estimates import (
     loss_of,
     no_trouble,
     obstacle,
+    unheld,
 )
 from geared_dynamics.runtime.observer_settings import ObserverSetup
 from geared_dynamics.runtime.sample_times import EvenStamps, LinkSensorBuffer, PastReadings
@@ -71,6 +72,7 @@ class ObserverLoop:
         self._even = EvenStamps(period)
         self._rest = Rest(model.motor_map.inverse.T)
         self._missing = np.full(len(model.motor_names), np.nan)
+        self._unmoved = self._missing  # angles of encoders that were stuck, and rest since then
         self._resets = False
         self._forget()
         self.output = self._invalid(Fault.NONE, "no joint state yet")
@@ -97,7 +99,7 @@ class ObserverLoop:
 
     def reset(self) -> None:
         """Start again from the next joint state, whatever was the matter."""
-        self.loss = None
+        self.loss, self._unmoved = None, self._missing
         self._forget()
         self.output = self._invalid(Fault.NONE, "starts again")
 
@@ -173,7 +175,7 @@ class ObserverLoop:
             self.loss = self.loss.after(
                 setup.observer.gains.limits, angles, self._torque.value, time
             )
-        why = obstacle(self.loss, shown, auto=setup.auto)
+        why = obstacle(self.loss, shown, auto=setup.auto, doubted=self._doubted(shown))
         if why:
             return self._invalid(self.loss.faults if self.loss else Fault.MISSING, why)
         if not np.isfinite(self._torque.value).all():
@@ -185,9 +187,21 @@ class ObserverLoop:
             return self._invalid(Fault.MISSING, "a motor's encoder is missing")
         measurement = Measurement(angles, self._torque.value)
         self.state = setup.observer.start(measurement)
+        if self.loss is not None and self.loss.stuck.any():
+            same = self.loss.stuck & (shown == self.loss.shown)
+            self._unmoved = np.where(same, self.state.health.reading[: len(same)], np.nan)
         self.loss, self._started = None, time
         self.counters.starts += 1
         return self._invalid(Fault.SETTLING, "settles")
+
+    def _doubted(self, shown: Array) -> BoolArray | bool:
+        """Which motors (m,) are not held by torque and friction where they show themselves."""
+        setup, loss = self.setup, self.loss
+        if loss is None or not np.any(loss.stood) or not self._rest.resting:
+            return True
+        q = setup.model.motor_map.coordinates(shown)
+        held = setup.holding(weight(setup.model, q))
+        return unheld(setup.observer.gains.limits, self._torque.value - held)
 
     def _step(self, last: float, time: float, shown: Array) -> ObserverOutput:
         setup, past, before = self.setup, self._past, self.state
@@ -316,9 +330,18 @@ class ObserverLoop:
             return Level.INCONSISTENT, "the readings do not fit model and tuning"
         if faulty and np.any(channels[motors:] & ~int(Fault.MISSING)):
             return Level.DEGRADED, "a sensor on a link is left out"
+        if self._unmoved is not self._missing and self._stands(health.reading[:motors]):
+            return Level.DEGRADED, "an encoder that was stuck has not moved since"
         if health.behind:
             return Level.DEGRADED, "it lags behind a push, by more than its deviations say"
         return Level.GOOD, ""
+
+    def _stands(self, reading: Array) -> bool:
+        """Whether an encoder that was stuck, and is believed again, still shows the same."""
+        if np.any(reading == self._unmoved):
+            return True
+        self._unmoved = self._missing
+        return False
 
     @staticmethod
     def _named(channels: IntArray, names: tuple[str, ...]) -> str:

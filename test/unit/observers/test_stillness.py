@@ -7,7 +7,13 @@ import pytest
 
 from geared_dynamics.observers.kalman_gains import agility
 from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
-from geared_dynamics.observers.stillness import LEAST, doubted, driven, held_acceleration
+from geared_dynamics.observers.stillness import (
+    LEAST,
+    countered,
+    doubted,
+    driven,
+    held_acceleration,
+)
 from observer_arms import DT, TURN, rubbing
 from simulated_arms import arm
 
@@ -50,6 +56,18 @@ def test_where_friction_is_unknown_nothing_is_doubted() -> None:
     past = standing(RISE, -RISE)
     row, same = np.array([0.3]), np.array([True])
     assert not doubted(past, row, same, G, np.array([np.inf]), DT).any()
+
+
+@pytest.mark.parametrize(
+    ("pull", "expected"),
+    [(-RISE, True), (-3.0 * RISE, True), (-0.3 * RISE, True), (RISE, False)]
+    + [(np.roll(-RISE, 9) * (np.arange(COUNT) >= 9), True)]
+    + [(9.0 * np.sin(0.8 * np.arange(COUNT) + phase), False) for phase in range(6)],
+)
+def test_what_the_observer_adds_goes_against_the_torque(pull: np.ndarray, expected: bool) -> None:
+    """By more or less, or late; errors of its own go up and down, whatever the torque does."""
+    past = standing(RISE, pull)
+    assert countered(past, 0, 0.3, G[0]) == expected
 
 
 @pytest.mark.parametrize(("count", "least"), [(LEAST - 1, 0.0), (LEAST, 5.0), (30, 29.0)])

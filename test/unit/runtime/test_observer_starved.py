@@ -50,6 +50,13 @@ def test_missed_states_make_no_encoder_stuck(away: tuple[float, ...], seed: int)
     judged("nonlinear", 30.0, recording(away), seed)
 
 
+def test_errors_of_a_fast_filter_are_not_those_of_an_encoder() -> None:
+    """At 250 Hz its corrections are as large as the torques, but do not go against them."""
+    outputs = heard(loop_of("kalman", 250.0), recording(ONE), missed(2, 900, 300))
+    assert not stuck(outputs)
+    assert outputs[-1].level is Level.GOOD
+
+
 @pytest.mark.validate
 @MOTIONS
 @pytest.mark.parametrize("observer", ["nonlinear", "kalman"])
