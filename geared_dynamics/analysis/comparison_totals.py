@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.arrays import Array
+from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
 from geared_dynamics.dynamics.rigid import MODELS, TORQUE_TERMS, torque_terms
 from geared_dynamics.model import GearedModel
@@ -173,9 +173,10 @@ def totals_of(
     k, n = q.shape
     # Joint by joint: NumPy is many times faster along the samples than along a few joints.
     torque, speed = np.ascontiguousarray(measured.T), np.ascontiguousarray(v.T)
-    residuals = np.stack([torque - tau.T for tau in prediction.models])
+    residuals = np.empty((len(MODELS), n, k))
+    for residual, tau in zip(residuals, prediction.models, strict=True):
+        np.subtract(torque, tau.T, out=residual)
     best = residuals[-1]
-    clues = np.stack([best, speed, np.sign(speed), np.ones((n, k)), a.T], axis=1)
     low, high = ranges.limits
     return no_totals(n, 0)._replace(
         samples=k,
@@ -185,18 +186,34 @@ def totals_of(
         residual=squares(np.swapaxes(residuals, -2, -1)),
         residual_peak=peak(np.swapaxes(residuals, -2, -1)),
         terms=np.stack([squares(term) for term in prediction.terms]),
-        clues=clues @ np.swapaxes(clues, -2, -1),
+        clues=products_of_clues(best, speed, a),
         by_position=binned(q.T, best, ranges.position),
         by_velocity=binned(speed, best, ranges.velocity),
-        saturated=(np.abs(raw) >= ranges.effort).sum(axis=0).astype(float),
-        outside=((q < low) | (q > high)).sum(axis=0).astype(float),
+        saturated=counted(np.abs(raw) >= ranges.effort),
+        outside=counted((q < low) | (q > high)),
     )
+
+
+def products_of_clues(residual: Array, speed: Array, a: Array) -> Array:
+    """Products of CLUES with each other (n, 5, 5), of residuals and speeds (n, k), a (k, n)."""
+    result = np.empty((len(speed), len(CLUES), len(CLUES)))
+    clues = np.ones((len(CLUES), speed.shape[1]))  # of one joint at a time: they stay in the cache
+    for j, products in enumerate(result):
+        clues[0], clues[1], clues[4] = residual[j], speed[j], a[:, j]
+        np.sign(speed[j], out=clues[2])
+        np.matmul(clues, clues.T, out=products)
+    return result
 
 
 def squares(values: Array) -> Array:
     """Sum of squares of samples (..., k, n)."""
     rows = by_joint(values)
     return np.asarray(np.einsum("...k,...k->...", rows, rows))
+
+
+def counted(flags: BoolArray) -> Array:
+    """How many of the samples (k, n) have a flag set (n,); mostly none has."""
+    return flags.sum(axis=0).astype(float) if flags.any() else np.zeros(flags.shape[1])
 
 
 def peak(values: Array) -> Array:

@@ -104,7 +104,10 @@ def span_result(plan: ComparisonTask, span: int) -> SpanResult:
         totals = totals.plus(own)
         travel = travel + squares(part.v)
         stamps += runs
-        signals.append(np.stack([measured, *prediction.models, measured - prediction.models[-1]]))
+        shown = np.empty((5, *measured.shape))
+        shown[0], shown[1:4] = measured, prediction.models
+        np.subtract(measured, prediction.models[-1], out=shown[4])
+        signals.append(shown)
         if plan.keep:
             kept.append(Kept(*part[:4], measured, prediction.models, prediction.terms[5]))
     totals = totals._replace(tally=totals.tally._replace(resting=resting))
@@ -112,7 +115,8 @@ def span_result(plan: ComparisonTask, span: int) -> SpanResult:
         nothing = np.empty((2, 5, 0, model.n))
         return SpanResult(totals, np.empty((0, 2), np.int64), nothing, (), travel, turns)
     buckets = max(1, BUCKETS // plan.reader.recording.spans)
-    stamp, drawn = extremes_of(stamps, np.concatenate(signals, axis=1), buckets)
+    shown = signals[0] if len(signals) == 1 else np.concatenate(signals, axis=1)
+    stamp, drawn = extremes_of(stamps, shown, buckets)
     return SpanResult(totals, stamp, drawn, tuple(kept), travel, turns)
 
 
@@ -126,6 +130,8 @@ def in_motion(part: JointMotion, rest: float) -> tuple[JointMotion, list[IntArra
     Returns:
         The other samples, and the stamps of each run of them.
     """
+    if rest == 0.0 and not np.isnan(part.v.min(initial=0.0)):
+        return part, [part.stamp]
     moving = (np.abs(part.v) >= rest).any(axis=1)
     at = np.flatnonzero(moving)
     cuts = np.flatnonzero(np.diff(at) > 1) + 1
