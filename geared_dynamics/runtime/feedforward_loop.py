@@ -15,6 +15,7 @@ from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMe
 from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
+from geared_dynamics.control.safety.step import made
 from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed, started
 from geared_dynamics.runtime.contact_force import ContactForce
 from geared_dynamics.runtime.cycle_report import FeedforwardCounters
@@ -118,13 +119,12 @@ class FeedforwardLoop:
         command, failed = self._law_command(now, clock, q, v, dt)
         following = self.motion is not None
         heard, q_d = (self._heard, self.present.q) if following else (None, None)
-        # By ``__new__``, since a class takes twice as long with arguments by name.
-        observed = Observation.__new__(
-            Observation, now=now, state_stamp=now, q=q, v=v, reference_stamp=heard, q_d=q_d,
-            clock=self._safety_clock(now, clock, True), names_reordered=reordered, failed=failed,
-            emergency_stop=self.emergency_stop, acknowledged=self.acknowledged, sampled=sampled,
-            leaving=self.leaving, hurried=self.hurried,
-        )  # fmt: skip
+        time = self._safety_clock(now, clock, True)
+        # All by position, since by name a cycle takes a twentieth longer: see the class.
+        observed = made(Observation, (
+            now, now, q, v, heard, q_d, time, False, reordered, failed,
+            self.emergency_stop, self.acknowledged, sampled, self.leaving, self.hurried,
+        ))  # fmt: skip
         return self._decide(observed, command)
 
     def unusable(self, now: float, clock: float, missing: bool) -> Array | None:
