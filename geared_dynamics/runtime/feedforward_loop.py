@@ -15,7 +15,7 @@ from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMe
 from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
-from geared_dynamics.control.safety.step import made
+from geared_dynamics.control.safety.step import RUNNING, made
 from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed, started
 from geared_dynamics.runtime.contact_force import ContactForce
 from geared_dynamics.runtime.cycle_report import FeedforwardCounters
@@ -237,9 +237,10 @@ class FeedforwardLoop:
         )
         self.acknowledged = False
         self.decision = decision
-        if decision.detected or decision.latched or decision.mode is not Mode.RUNNING:
+        sent, mode, detected, latched, _ = decision
+        if detected or latched or mode is not RUNNING:
             self._count_events(decision, memory.latch.latched)
-        return decision.command
+        return sent
 
     def _count_events(self, decision: Decision, before: int) -> None:
         """Count this cycle's events; forget what a law may not go on with.

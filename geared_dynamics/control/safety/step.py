@@ -325,7 +325,9 @@ def nominal_step(
     """
     # Unpacked at once: to look up an attribute takes as long as to unpack half of the tuple.
     recent, phase, latch, gravity = memory
-    if phase.mode is not RUNNING or phase.returning or latch.latched or latch.clear is None:
+    mode, _, _, _, _, resumed, returning, _, _ = phase
+    latched, _, clear, _ = latch
+    if mode is not RUNNING or returning or latched or clear is None:
         return None
     (now, stamp, q, v, heard, q_d, time,
      missing, reordered, failed, stopped, _, sampled, leaving, _) = observed  # fmt: skip
@@ -357,7 +359,7 @@ def nominal_step(
         silence = policy.reference_timeout
         if heard is None or not -silence <= now - heard <= silence:
             return None
-    if phase.resumed is not None and now - phase.resumed < policy.resume_time:
+    if resumed is not None and now - resumed < policy.resume_time:
         return None  # fading in
     checked, dt = np.empty(len(policy.command)), now - before
     if dt > LONGEST_STEP:
@@ -370,7 +372,8 @@ def nominal_step(
         return None  # arrays of another kind
     # Copies, as in the full step: the caller may overwrite its arrays in every cycle.
     q = q.copy()
-    if gravity.command is None or now - gravity.refreshed >= REFRESH:
+    pull, refreshed = gravity
+    if pull is None or now - refreshed >= REFRESH:
         try:
             gravity = gravity_at(policy, q, now, fallback)
         except Exception:  # whatever a model may raise: the full step meets and reports it
