@@ -44,7 +44,7 @@ def test_facts_stand_in_their_places(
         monkeypatch.setattr(loop, name, name == flag)
     monkeypatch.setattr(feedforward_loop.safety, "step", told)
     loop.cycle(2.0, 3.0, Q, V, flag == "names_reordered", 7.0)
-    facts = {name: name == flag for name in (*FLAGS, "names_reordered")}
+    facts: dict[str, Any] = {name: name == flag for name in (*FLAGS, "names_reordered")}
     expected = Observation(
         now=2.0, state_stamp=2.0, q=Q, v=V, clock=loop.clock.time, sampled=7.0, **facts
     )
