@@ -15,7 +15,6 @@ from geared_dynamics.control.safety import Decision, Mode, Observation, SafetyMe
 from geared_dynamics.control.safety import memory as event
 from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
-from geared_dynamics.control.safety.step import RUNNING, made
 from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed, started
 from geared_dynamics.runtime.contact_force import ContactForce
 from geared_dynamics.runtime.cycle_report import FeedforwardCounters
@@ -35,6 +34,7 @@ from geared_dynamics.trajectory import ReferenceMotion as Motion
 SMOOTHING = 0.02  # part of a new period in the mean
 INSTANT = 2  # derivatives of q that a reference at an instant has
 LONGEST = 0.1  # [s] between joint states that still counts as a period
+made, RUNNING = tuple.__new__, Mode.RUNNING  # as of the safety step: by position, looked up once
 
 
 class FeedforwardLoop:
