@@ -21,7 +21,7 @@ from arms import drivetrain, rows
 import geared_dynamics as gd
 from geared_dynamics.analysis.compare import analyze
 from geared_dynamics.analysis.comparison_numbers import joint_figures
-from geared_dynamics.analysis.comparison_totals import predicted
+from geared_dynamics.analysis.span_comparison import predicted
 from geared_dynamics.recordings.joint_state_codec import serialised
 from geared_dynamics.recordings.recording import open_recording
 

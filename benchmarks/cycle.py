@@ -24,9 +24,9 @@ import rclpy
 
 import geared_dynamics as gd
 from geared_dynamics.apps import latency_run
-from geared_dynamics.ros import cycle_timing, feedforward, feedforward_topics
-from geared_dynamics.ros.cycle_timing import Swallow, measure
+from geared_dynamics.ros import feedforward, feedforward_topics, node_timing
 from geared_dynamics.ros.feedforward import FeedforwardNode
+from geared_dynamics.ros.node_timing import Swallow, cycle_times
 from geared_dynamics.runtime import feedforward_loop, joint_readings, latency_figures
 from geared_dynamics.runtime.tasks import LatencyTask
 
@@ -95,7 +95,7 @@ def until_sent(node: Any, task: LatencyTask) -> tuple[list[int], list[int]]:
 
     node.on_joint_state = on_joint_state
     try:
-        whole = measure(node, task)
+        whole = cycle_times(node, task)
     finally:
         node.on_joint_state = answer
     node.references.drop()
@@ -119,13 +119,13 @@ def parts(node: Any, task: LatencyTask) -> dict[str, list[int]]:
     """Return times of a cycle and of its parts [ns]."""
     times: dict[str, list[int]] = {title: [] for title in ("the whole cycle", *places())}
     for _ in range(ROUNDS):
-        times["the whole cycle"] += measure(node, task)
-        for title, found in with_clocks(lambda: measure(node, task)).items():
+        times["the whole cycle"] += cycle_times(node, task)
+        for title, found in with_clocks(lambda: cycle_times(node, task)).items():
             times[title] += found
     return times
 
 
-cycle_timing.Swallow = Sender  # type: ignore[misc]  # whose end is measured
+node_timing.Swallow = Sender  # type: ignore[misc]  # whose end is measured
 
 
 def main() -> None:

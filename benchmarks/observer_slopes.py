@@ -10,7 +10,7 @@ from elastic import elastic_arm
 from timing import interleaved
 
 import geared_dynamics as gd
-from geared_dynamics.kernels.observer_slopes import STEP
+from geared_dynamics.kernels.elastic import STEP
 
 
 def difference_slopes(

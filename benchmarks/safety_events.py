@@ -26,14 +26,15 @@ import numpy as np
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.apps import demo_plan, demo_run
+from geared_dynamics.apps import demo_plan
+from geared_dynamics.apps.cli import demo
 from geared_dynamics.apps.demo_motion import DemoMotion, demanding
 from geared_dynamics.apps.demo_plan import WAYS, switches
 from geared_dynamics.apps.processes import Child, Children
 from geared_dynamics.files import robot_files
 
 ROOT = Path(__file__).resolve().parents[1]
-PLANT, NODE = demo_run.PLANT, demo_run.NODE
+PLANT, NODE = demo.PLANT, demo.NODE
 SPARE = 1.0  # [s] until a motion is taken over, and after it
 PATIENCE = 60.0  # [s] without a command after which something is wrong
 STEP = 0.02  # [s] between the points of a random motion
@@ -148,14 +149,14 @@ def started(
     """Start plant and node."""
     model, first, plant_values, node_values, states = settings(robot, lock_step)
     for name, values in ((PLANT, plant_values), (NODE, node_values | {"autostart": True})):
-        demo_run.write_parameters(folder / f"{name}.yaml", name, values)
+        demo.write_parameters(folder / f"{name}.yaml", name, values)
     plant = children.start(
-        PLANT, "-m", f"{demo_run.NODES}.plant_node", "--ros-args",
+        PLANT, "-m", f"{demo.NODES}.plant_node", "--ros-args",
         "--params-file", str(folder / f"{PLANT}.yaml"),
         "-r", f"~/joint_commands:=/{NODE}/joint_commands",
     )  # fmt: skip
     node = children.start(
-        NODE, "-m", f"{demo_run.NODES}.feedforward_node", "--ros-args",
+        NODE, "-m", f"{demo.NODES}.feedforward_node", "--ros-args",
         "--params-file", str(folder / f"{NODE}.yaml"), "-r", f"joint_states:={states}",
     )  # fmt: skip
     return (plant, node), model, first
@@ -168,7 +169,7 @@ def main() -> int:
     lock_step = "real_time" not in sys.argv
     with tempfile.TemporaryDirectory(prefix="safety_events_") as name:
         folder = Path(name)
-        environment = demo_run.graph(folder)
+        environment = demo.graph(folder)
         os.environ |= environment
         with Children(environment, folder) as children:
             both, model, first = started(children, folder, robot, lock_step)

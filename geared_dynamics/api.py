@@ -28,14 +28,16 @@ from geared_dynamics.actuation.motion_from_torque import Sticking, motion_from_t
 from geared_dynamics.actuation.motor_commands import Limit, MotorCommands, motor_commands
 from geared_dynamics.actuation.motor_limits import Saturated, saturate, torque_range
 from geared_dynamics.dynamics import cartesian
-from geared_dynamics.dynamics.frames import external_forces, jacobian, jacobian_drift, pose
-from geared_dynamics.dynamics.friction_and_balancers import (
+from geared_dynamics.dynamics.drives import (
     balancer_energy,
     balancer_force_rates,
     balancer_forces,
     friction_forces,
+    motor_angles,
+    motor_speeds,
+    motor_torques,
 )
-from geared_dynamics.dynamics.motor_side import motor_angles, motor_speeds, motor_torques
+from geared_dynamics.dynamics.frames import external_forces, jacobian, jacobian_drift, pose
 from geared_dynamics.dynamics.regressor import (
     BaseParameters,
     base_parameters,

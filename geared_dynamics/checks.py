@@ -152,6 +152,11 @@ def percent_cell(value: float) -> str:
     return percent(value).removesuffix(" %")
 
 
+def or_dash(value: float, form: str = ".3g") -> str:
+    """Write a number, a dash for NaN: where it is not known, or there is none."""
+    return "-" if math.isnan(value) else format(value, form)
+
+
 def rounded(value: float, digits: int) -> str:
     """Write a number to so many digits, what rounding leaves of zero as 0."""
     return f"{value if abs(value) >= ZERO else 0.0:.{digits}g}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         forward_dynamics_derivatives,
         inverse_dynamics_derivatives,
     )
-    from geared_dynamics.trace.feedforward_derivatives import (
+    from geared_dynamics.trace.motor_derivatives import (
         FeedforwardDerivatives,
         feedforward_derivatives,
     )
@@ -40,6 +40,6 @@ def __getattr__(name: str) -> Any:
     """Load the derivatives at first use: their module loads sources of kernels."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    room = "feedforward_derivatives" if name.lower().startswith("feed") else "elastic_derivatives"
+    room = "motor_derivatives" if name.lower().startswith("feed") else "elastic_derivatives"
     module = import_module(f"geared_dynamics.trace.{room}")
     return globals().setdefault(name, getattr(module, name))

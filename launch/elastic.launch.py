@@ -107,7 +107,7 @@ def make_nodes(context: LaunchContext) -> list[object]:
         "enclave": value("observer_enclave"),
     }
     return [
-        shared.plant(context, encoder_counts=int(value("encoder_counts"))),
+        shared.plant(context, encoder_counts=int(value("encoder_counts")), wait_for_observer=True),
         shared.included(FEEDFORWARD, passed | mover, shared.lock_step_parameters(context)),
         shared.included(OBSERVER, passed | watcher),
     ]

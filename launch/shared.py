@@ -197,8 +197,11 @@ def plant(context: LaunchContext, **own: object) -> Node:
         name=EXECUTABLE,
         namespace=given["namespace"],
         parameters=[*filter(None, [given["params_file"]]), robot | engine | own],
-        # Commands by name carry the time that lock step waits for.
-        remappings=[("~/joint_commands", node_commands(given["namespace"]))],
+        # Commands by name carry the time that lock step waits for, and so do estimates.
+        remappings=[
+            ("~/joint_commands", node_commands(given["namespace"])),
+            ("~/observed", of_node(given["namespace"], "elastic_observer_node/motor_state")),
+        ],
         ros_arguments=ros_arguments(
             context, given["namespace"], EXECUTABLE, given["log_level"], given["plant_enclave"]
         ),
@@ -226,16 +229,23 @@ def ends_the_launch(reason: str) -> Callable[[object, LaunchContext], list[Shutd
 def lock_step_parameters(context: LaunchContext) -> dict[str, float]:
     """Return parameters of a node that moves a plant, beside those of its preset.
 
-    In lock step the plant waits for the node. Joint states are late only if the machine is busy;
-    if the arm were held then, the result would depend on the speed of the machine.
+    In lock step the plant waits for the node. Joint states and time are late only if the machine
+    is busy; if the arm were held then, the result would depend on the speed of the machine.
     """
-    return {"safety.state_timeout": 10.0} if value(context, "pace") == "lock_step" else {}
+    if value(context, "pace") != "lock_step":
+        return {}
+    return {"safety.state_timeout": 10.0, "safety.clock_timeout": 10.0}
 
 
 def node_commands(namespace: str) -> str:
     """Return the topic of the feedforward node's commands by name."""
+    return of_node(namespace, "feedforward_node/joint_commands")
+
+
+def of_node(namespace: str, topic: str) -> str:
+    """Return the topic of a node in a namespace."""
     space = f"/{namespace.strip('/')}" if namespace else ""
-    return f"{space}/feedforward_node/joint_commands"
+    return f"{space}/{topic}"
 
 
 def command(package: str, executable: str, module: str) -> dict[str, object]:

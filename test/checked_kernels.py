@@ -74,7 +74,9 @@ class Span:
 class Memory(ModuleType):
     """Stands for ``kernels.memory``; all room is allocated, so that its end is known."""
 
+    Array = Pointer = Vector = Any
     STACK_SIZE = 0
+    FUSED, fma = False, None  # of a processor that has no such instruction
 
     @staticmethod
     def stack_memory() -> None:
@@ -117,13 +119,6 @@ class Memory(ModuleType):
         return id(type(array))
 
 
-class Fused(ModuleType):
-    """Stands for ``kernels.fused``, of a processor that has no such instruction."""
-
-    FUSED = False
-    fma = None
-
-
 class Uncompiled(ModuleType):
     """Stands for numba."""
 
@@ -164,14 +159,13 @@ class Interpreted(MetaPathFinder, Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         """The memory and numba are made here."""
         last = spec.name.rpartition(".")[2]
-        kinds = {"memory": Memory, "fused": Fused, "numba_here": Uncompiled}
-        kinds["numbers_here"] = Numbers
+        kinds = {"memory": Memory, "numba_here": Uncompiled, "numbers_here": Numbers}
         return kinds[last](spec.name) if last in kinds else None
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the source with what is made here in place of what is compiled."""
         last = module.__name__.rpartition(".")[2]
-        if module.__name__ == NAME or isinstance(module, (Memory, Fused, Uncompiled, Numbers)):
+        if module.__name__ == NAME or isinstance(module, (Memory, Uncompiled, Numbers)):
             return
         path = FOLDER / f"{last}.py"
         text = path.read_text("utf-8").replace("geared_dynamics.kernels", NAME)
@@ -195,8 +189,10 @@ def interpreted(name: str) -> Any:
 
 def broken(patch: pytest.MonkeyPatch, before: str, after: str) -> None:
     """Have the kernels interpreted with a change of their sources, for the length of a test."""
-    for module in [m for m in sys.modules if m == NAME or m.startswith(f"{NAME}.")]:
-        patch.delitem(sys.modules, module)
+    # All names: modules that are first imported with the change must not outlive the test.
+    for module in [NAME, *(f"{NAME}.{path.stem}" for path in FOLDER.glob("*.py"))]:
+        patch.setitem(sys.modules, module, ModuleType(module))
+        del sys.modules[module]
     patch.setattr(FINDER, "change", (before, after))
 
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import jsonschema
 
-from geared_dynamics.apps.cli import documents
+from geared_dynamics.apps.cli import command_output
 
-SCHEMA = json.loads((Path(documents.__file__).parent / documents.SCHEMA).read_text("utf-8"))
+SCHEMA = json.loads(
+    (Path(command_output.__file__).parent / command_output.SCHEMA).read_text("utf-8")
+)
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 

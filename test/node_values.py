@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import geared_dynamics as gd
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.node_parameters import NodeParameters, schema_of
+from geared_dynamics.runtime.parameters import NodeParameters, schema_of
 
 P = TypeVar("P", bound=NodeParameters)
 

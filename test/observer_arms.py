@@ -10,7 +10,7 @@ import numpy as np
 import geared_dynamics as gd
 from elastic_arms import URDF, elbow_drives
 from geared_dynamics import kernels
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
 from geared_dynamics.dynamics.packing import packed
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from geared_dynamics.runtime.observer_estimates import ObserverOutput, Sensed
 from geared_dynamics.runtime.observer_loop import ObserverLoop
-from geared_dynamics.runtime.observer_values import ObserverOutput, Sensed
 from observer_node_arm import Plant, ready
 
 MOTOR = {"feedback": "motor", "torque_kind": "motor_torque"}

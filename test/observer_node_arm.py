@@ -11,8 +11,11 @@ import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.observers.readings import at_rest
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
-from geared_dynamics.runtime.observer_settings import ObserverSetup, observer_setup
+from geared_dynamics.runtime.observer_settings import (
+    ObserverParameters,
+    ObserverSetup,
+    observer_setup,
+)
 from node_values import parameters
 from observer_arms import TURN, drive, moved
 

@@ -10,10 +10,9 @@ import numpy as np
 
 import geared_dynamics as gd
 from geared_dynamics.observers import Fault
+from geared_dynamics.runtime.observer_estimates import ObserverOutput, Sensed
 from geared_dynamics.runtime.observer_loop import ObserverLoop
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
-from geared_dynamics.runtime.observer_settings import observer_setup
-from geared_dynamics.runtime.observer_values import ObserverOutput, Sensed
+from geared_dynamics.runtime.observer_settings import ObserverParameters, observer_setup
 from node_values import parameters
 
 FILES = Path(__file__).resolve().parents[1] / "urdf"

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from geared_dynamics.apps.cli import command_help
+from geared_dynamics.apps.cli import main as command_line
 from geared_dynamics.apps.cli.main import COMMANDS, command_parser
 
 
 def main() -> None:
     """Write the file."""
-    text = {name: command_help.described(command_parser(name)) for name in COMMANDS}
-    path = Path(command_help.__file__).with_name(command_help.FILE)
+    text = {name: command_line.described(command_parser(name)) for name in COMMANDS}
+    path = Path(command_line.__file__).with_name(command_line.HELP_FILE)
     path.write_text(json.dumps(text, indent=1) + "\n", encoding="utf-8")
 
 

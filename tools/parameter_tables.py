@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 from geared_dynamics.runtime.parameters import Parameter, Value, interval
 from geared_dynamics.runtime.plant_node_settings import PlantParameters
 

@@ -19,8 +19,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.arguments import call
-from geared_dynamics.dynamics.drive_packing import packed_drives
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces, packed_drives
 from geared_dynamics.dynamics.rigid import bias_forces, mass_matrix
 from geared_dynamics.errors import GearedDynamicsWarning
 from geared_dynamics.model import GearedModel

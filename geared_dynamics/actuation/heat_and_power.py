@@ -20,7 +20,7 @@ from geared_dynamics.dynamics.arguments import (
     positive,
     real_number,
 )
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 

@@ -30,7 +30,7 @@ from geared_dynamics.dynamics.arguments import (
     one_driven_state,
     real_number,
 )
-from geared_dynamics.dynamics.motor_side import motor_angles, motor_shares, motor_speeds
+from geared_dynamics.dynamics.drives import motor_angles, motor_shares, motor_speeds
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.model import GearedModel, require_model
 

@@ -10,9 +10,8 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.dynamics.arguments import call, check_results, common_lead, coordinates
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import motor_shares, packed_drives
 from geared_dynamics.dynamics.elastic.flatness import Method, enough, plan_of, run
-from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.packing import packed, packed_balancers
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout as at

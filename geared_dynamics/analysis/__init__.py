@@ -11,10 +11,13 @@ from geared_dynamics.analysis.compare import Analysis, analyze
 from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures
 from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.coupling_gap import coupling_parts, unabsorbed_share
-from geared_dynamics.analysis.drive_gains import drive_gains_from_load
 from geared_dynamics.analysis.excitation import Excitation, excite
 from geared_dynamics.analysis.identification import Identified, identify
-from geared_dynamics.analysis.identification_equations import Equations, equations
+from geared_dynamics.analysis.identification_equations import (
+    Equations,
+    drive_gains_from_load,
+    equations,
+)
 from geared_dynamics.analysis.identification_report import write_identification
 from geared_dynamics.analysis.identification_results import payload, written
 from geared_dynamics.analysis.identification_rows import Settings

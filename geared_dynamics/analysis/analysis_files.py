@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from geared_dynamics.analysis.compare import Analysis
-from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures, percents
+from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures
 from geared_dynamics.analysis.comparison_report import COLOURS, DRAWN, envelope
-from geared_dynamics.analysis.comparison_totals import TERMS
-from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.analysis.span_comparison import TERMS, Kept
 from geared_dynamics.arrays import Array
+from geared_dynamics.checks import or_dash
 from geared_dynamics.dynamics.rigid import MODELS
 from geared_dynamics.errors import RecordingError, drawable, extra
 from geared_dynamics.files import MARK, new_files
@@ -202,7 +202,9 @@ def write_png(analysis: Analysis, path: Path) -> None:
         ax.set_ylabel(f"{drawable(joint.joint)}\n[{joint.unit}]", fontsize="small")
         ax.grid(alpha=0.3)
         ax.margins(x=0)
-        ax.set_title(f"residual {percents(joint.percent[-1])} %", fontsize="small", loc="right")
+        ax.set_title(
+            f"residual {or_dash(joint.percent[-1], '.1f')} %", fontsize="small", loc="right"
+        )
     axes[0].legend(
         fontsize="small", ncols=4, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False
     )

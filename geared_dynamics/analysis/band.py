@@ -41,11 +41,10 @@ from geared_dynamics.analysis.identification_rows import (
 from geared_dynamics.analysis.parameter_columns import base_columns, column_names, matching, prior
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.recordings.bag import spread
-from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.motions import JointMotion, filtered_motion
 from geared_dynamics.recordings.samples import Stretch
 from geared_dynamics.recordings.signals import HIGHEST_KEPT, WIDER, usable_cutoff
-from geared_dynamics.recordings.spans import SETTLING, MotionReader, settled
+from geared_dynamics.recordings.spans import SETTLING, MotionReader, found_bandwidth, settled
 
 STEP = 1.2  # from one band of the grid to the next: the lowest that can be judged
 SKIPPED = 2  # of these steps from there on: errors grow less than a band does

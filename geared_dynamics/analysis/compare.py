@@ -9,22 +9,33 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from geared_dynamics.analysis.comparison_totals import SampleRanges, Totals, no_totals
 from geared_dynamics.analysis.span_comparison import (
     ComparisonTask,
     Kept,
-    delays_of,
+    SampleRanges,
+    Totals,
+    no_totals,
+    resisting,
     span_result,
+    squares,
 )
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.checks import percent
+from geared_dynamics.dynamics.rigid import inverse_dynamics
 from geared_dynamics.errors import GearedDynamicsError, RecordingError, extra
 from geared_dynamics.model import GearedModel
-from geared_dynamics.recordings.most_excited import found_bandwidth
-from geared_dynamics.recordings.motions import Meaning, Velocity
+from geared_dynamics.recordings.motions import JointMotion, Meaning, Velocity, joint_torques
 from geared_dynamics.recordings.recording import Recording
-from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
-from geared_dynamics.recordings.spans import MotionReader, turning_of
+from geared_dynamics.recordings.signals import WIDER, cap_notes, delay, usable_cutoff
+from geared_dynamics.recordings.spans import (
+    LAG,
+    RESTING,
+    MotionReader,
+    found_bandwidth,
+    relative,
+    turning_of,
+    without_rests,
+)
 from geared_dynamics.workers import worker_pool
 
 # -- ``analyze``: a recording compared with the model ---------------------------------------------
@@ -100,11 +111,10 @@ def analyze(
     Raises:
         RecordingError: If nothing in the recording can be compared.
     """
-    complete = model.with_coupling("complete")
+    complete, ranges = model.with_coupling("complete"), ranges_of(model)
     reader = MotionReader(complete, recording, meaning or Meaning(), velocity)
     requested = bandwidth_hz or WIDER * found_bandwidth(reader)
     cutoff = usable_cutoff(requested, recording.rate)
-    ranges = ranges_of(model)
     task = ComparisonTask(
         reader, cutoff, ranges, keep is not None, model.motor_map.complete, rest or 0.0
     )
@@ -289,3 +299,56 @@ def in_order(submit: Callable[[int], Any], spans: int, ahead: int) -> Iterator[A
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
+
+
+# -- Delay of the measured torques, where there is most motion ------------------------------------
+
+
+TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be taken elsewhere
+
+
+def delays_of(plan: ComparisonTask, travel: Array) -> Array:
+    """Delay of the measured torques behind the model's (n,) [s], where there is most motion.
+
+    Args:
+        plan: Of the analysis.
+        travel: Motion of each joint in each span (spans, n).
+    """
+    reader = plan.reader
+    delays = np.full(reader.model.n, np.nan)
+    best = int(np.argmax(relative(travel)))
+    most = travel.max(axis=0)
+    spans = np.where(travel[best] >= TELLING * most, best, np.argmax(travel, axis=0))
+    for span in sorted(set(spans.tolist())):
+        long = 8 * reader.recording.rate / plan.cutoff
+        parts = [part for part in reader.motions(span, plan.cutoff).motions if len(part.q) > long]
+        if not parts:
+            continue
+        best_part = np.argmax([squares(part.v) for part in parts], axis=0)
+        for k in np.unique(best_part):
+            joints = np.flatnonzero((spans == span) & (most > 0.0) & (best_part == k))
+            delays[joints] = delays_in(reader, parts[k], joints, int(long))
+    return delays
+
+
+def delays_in(
+    reader: MotionReader, part: JointMotion, joints: IntArray, shortest: int
+) -> list[float]:
+    """Delays of some joints' torques in a motion [s], over where the joint moves."""
+    model = reader.model
+    measured = joint_torques(model, reader.meaning, part.q, part.effort)
+    expected = inverse_dynamics(model, part.q, part.v, part.a)
+    expected = expected + resisting(model, part.q, part.v, expected)
+    delays = []
+    for j in joints:
+        rows = without_rests(LAG * part.v[:, [j]])
+        inner = slice(rows.start + RESTING, rows.stop - RESTING)  # without starts and stops
+        rows = inner if inner.stop - inner.start > shortest else slice(0, len(part.q))
+        signals = expected[rows, j], measured[rows, j], signs_of(part.v[rows, j])
+        delays.append(delay(*signals, reader.recording.rate))
+    return delays
+
+
+def signs_of(v: Array) -> Array:
+    """What friction and an offset look like (k, 3): velocity, its sign, one."""
+    return np.column_stack([v, np.sign(v), np.ones(len(v))])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from geared_dynamics.analysis.compare import Analysis
-from geared_dynamics.analysis.comparison_totals import CLUES, TERMS
+from geared_dynamics.analysis.span_comparison import CLUES, TERMS
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.rigid import MODELS
+from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.signals import SEARCH
 
 TELLING = 0.1  # share of the residual's mean square that simple terms must explain to be named
@@ -153,13 +155,13 @@ def fit(clues: Array, chosen: list[int]) -> tuple[float, Array]:
     return max(0.0, float(clues[0, 0] - right @ solution)), solution
 
 
-def friction_yaml(analysis: Analysis) -> str:
+def friction_yaml(model: GearedModel, joints: Sequence[JointFigures]) -> str:
     """Friction of the files with what the residuals ask for, as lines of a drivetrain file.
 
     Joints whose friction would be negative are left out; empty if nothing is left.
     """
-    model, lines = analysis.model, []
-    for j, joint in enumerate(joint_figures(analysis)):
+    lines = []
+    for j, joint in enumerate(joints):
         terms = dict(zip(FRICTION, (float(x[j]) for x in model.friction), strict=True))
         more = {key: joint.missing.get(clue, 0.0) for clue, key in FRICTION_OF.items()}
         values = {key: terms[key] + more[key] for key in terms}
@@ -193,26 +195,11 @@ def motor_figures(analysis: Analysis) -> list[MotorFigures]:
     ]
 
 
-def milliseconds(delay: float) -> str:
-    """Write a delay [s] in milliseconds; a dash where none was found."""
-    return "-" if np.isnan(delay) else f"{1e3 * delay:.1f}"
-
-
-def delay_note(figures: list[JointFigures]) -> str:
+def delay_note(figures: Sequence[JointFigures]) -> str:
     """What a dash in the column of delays means; empty if there is none."""
     if not any(np.isnan(joint.delay) for joint in figures):
         return ""
     return f"delay -: none found within {1e3 * SEARCH:.0f} ms to either side"
-
-
-def three_digits(value: float) -> str:
-    """Write a number to three digits; a dash where it is not known."""
-    return "-" if np.isnan(value) else f"{value:.3g}"
-
-
-def percents(value: float) -> str:
-    """Write percents; a dash where there are none."""
-    return "-" if np.isnan(value) else f"{value:.1f}"
 
 
 def compared(analysis: Analysis) -> dict[str, int]:
@@ -222,12 +209,11 @@ def compared(analysis: Analysis) -> dict[str, int]:
     return {name: i for i, name in enumerate(MODELS)}
 
 
-def summary(analysis: Analysis) -> str:
-    """One plain sentence about the models."""
-    figures = joint_figures(analysis)
+def summary(analysis: Analysis, joints: Sequence[JointFigures]) -> str:
+    """One plain sentence about the models, from the figures of all joints."""
     parts = []
     for name, i in compared(analysis).items():
-        mean = float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in figures])))
+        mean = float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in joints])))
         parts.append(f"{name} {mean:.1f} %")
     note = analysis.model.knowledge.rotor_note
     return f"residual over all joints: {', '.join(parts)}{'. ' if note else ''}{note}"

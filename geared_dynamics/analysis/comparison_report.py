@@ -16,17 +16,13 @@ from geared_dynamics.analysis.comparison_numbers import (
     delay_note,
     friction_yaml,
     joint_figures,
-    milliseconds,
     motor_figures,
-    percents,
     summary,
-    three_digits,
 )
-from geared_dynamics.analysis.comparison_totals import BINS, TERMS
 from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
-from geared_dynamics.analysis.span_comparison import BUCKETS
+from geared_dynamics.analysis.span_comparison import BINS, BUCKETS, TERMS
 from geared_dynamics.arrays import Array, IntArray
-from geared_dynamics.checks import percent_cell
+from geared_dynamics.checks import or_dash, percent_cell
 from geared_dynamics.recordings.samples import GAP
 
 # -- What is drawn of an analysis: envelopes over time, residual over position and velocity -------
@@ -107,7 +103,7 @@ def write_html(analyses: list[Analysis], path: Path, provenance: Provenance | No
         provenance: Where it comes from.
     """
     first = analyses[0]
-    verdict = summary(first)
+    verdict = summary(first, joint_figures(first))
     answer = f"{verdict[0].upper()}{verdict[1:].rstrip('.')}."
     if len(analyses) > 1:
         answer = f"{len(analyses)} recordings. {Path(first.recording.path).name}: {answer}"
@@ -157,9 +153,10 @@ def section(report: Report, analysis: Analysis, finest: int) -> None:
     report.heading("Torques over time", 3)
     report.plot(torques(analysis, finest))
     report.heading("What the residual looks like", 3)
-    rows = [(joint.joint, joint.hint) for joint in joint_figures(analysis)]
+    joints = joint_figures(analysis)
+    rows = [(joint.joint, joint.hint) for joint in joints]
     report.table("Simple terms that would explain it", ("joint", "missing"), rows, words=True)
-    lines = friction_yaml(analysis)
+    lines = friction_yaml(analysis.model, joints)
     if lines:
         report.text("Friction to paste into the drivetrain file, what it has added:")
         report.code(lines)
@@ -176,10 +173,10 @@ def joint_table(report: Report, analysis: Analysis) -> None:
     rows = [
         [
             f"{joint.joint} [{joint.unit}]", f"{joint.rms:.4g}", f"{joint.peak:.4g}",
-            *(percents(joint.percent[i]) for i in models.values()),
+            *(or_dash(joint.percent[i], ".1f") for i in models.values()),
             f"{joint.residual[-1]:.3g}", f"{joint.residual_peak[-1]:.3g}",
             percent_cell(joint.saturated),
-            milliseconds(joint.delay),
+            or_dash(1e3 * joint.delay, ".1f"),
         ]
         for joint in figures
     ]  # fmt: skip
@@ -191,7 +188,8 @@ def joint_table(report: Report, analysis: Analysis) -> None:
 def share_table(report: Report, analysis: Analysis) -> None:
     """Shares of the terms."""
     rows = [
-        [joint.joint, *map(percents, joint.shares.values())] for joint in joint_figures(analysis)
+        [joint.joint, *(or_dash(part, ".1f") for part in joint.shares.values())]
+        for joint in joint_figures(analysis)
     ]
     report.table("RMS of each term, % of measured RMS", ["joint", *TERMS], rows)
 
@@ -205,7 +203,7 @@ def motor_table(report: Report, analysis: Analysis) -> None:
     heads += ["voltage RMS [V]", "peak [V]", "beyond its limits %"]
     rows = []
     for motor in motors:
-        pairs = [three_digits(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
+        pairs = [or_dash(x) for pair in zip(motor.rms, motor.peak, strict=True) for x in pair]
         rows.append([motor.motor, *pairs, percent_cell(motor.exceeded)])
     report.table("Motors along this motion, by the model", heads, rows)
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from geared_dynamics.analysis.analysis_files import refuse_existing
-from geared_dynamics.analysis.comparison_totals import predicted
 from geared_dynamics.analysis.parameter_columns import base_columns, column_names, columns
+from geared_dynamics.analysis.span_comparison import predicted
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import flow
 from geared_dynamics.dynamics.rigid import inverse_dynamics
@@ -311,11 +311,11 @@ def within(
     ratios = [room / reach, WITHIN * limits.speed / np.abs(v).max(0)]
     ratios.append(WITHIN * limits.acceleration / np.abs(a).max(0))
     scale = np.min(ratios, axis=0)
-    middle = 0.5 * (limits.lower + limits.upper)
+    middle, whole = 0.5 * (limits.lower + limits.upper), model.with_coupling("complete")
     for _ in range(SHRUNK):  # torques depend on all joints: all are made smaller together
         centre = middle - 0.5 * scale * (q.max(axis=0) + q.min(axis=0))
         motion = Fourier(centre, scale[:, None] * sines, scale[:, None] * cosines, duration)
-        tau = np.abs(predicted(model, *motion.at(times)).models[-1]).max(axis=0)
+        tau = np.abs(predicted(whole, *motion.at(times)).models[-1]).max(axis=0)
         if np.all(tau <= WITHIN * limits.torque):
             break
         scale = 0.8 * scale

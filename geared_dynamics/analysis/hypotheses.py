@@ -11,6 +11,7 @@ the joints' residuals over their torques. A hypothesis is accepted if it explain
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from geared_dynamics.analysis.identification import Identified
 from geared_dynamics.analysis.least_squares import solve
-from geared_dynamics.analysis.parameter_columns import column_names, columns, prior
+from geared_dynamics.analysis.parameter_columns import columns, prior
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.dynamics.packing import columns_of
 from geared_dynamics.model import GearedModel
@@ -53,13 +54,14 @@ class Explained(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Some of the equations that were fitted (k, ...)."""
+    """Some of the equations that were fitted (k, ...), and the files' parameters (p,)."""
 
     q: Array
     v: Array
     a: Array
     tau: Array
     used: BoolArray
+    files: Array
 
 
 def fitted(result: Identified) -> BoolArray:
@@ -76,8 +78,8 @@ def explained(result: Identified) -> Explained:
         result: What was identified.
     """
     model, rows, none = result.model, _some(result), np.zeros(result.model.n)
-    free = _without_links(model)
-    first = columns_of(model).bodies[-1]
+    bodies = columns_of(model).bodies
+    free, first = _without_links(bodies, len(rows.files)), bodies[-1]
     loaded = [*free, *range(first, first + 4)]
     zero = _other_zero(result, rows, loaded, none)
     # The last link, where it is free, turns in its joint's place: that zero needs the files' link.
@@ -87,7 +89,7 @@ def explained(result: Identified) -> Explained:
         zero = other
     before, least = (_files_error(result, rows, at, free)[0] for at in (none, zero))
     error, values, deviations = _files_error(result, rows, zero, loaded)
-    mass, sigma = float(values[-4] - prior(model)[first]), float(deviations[-4])
+    mass, sigma = float(values[-4] - rows.files[first]), float(deviations[-4])
     if error < ACCEPTED * least and error < EXPLAINS**2 and abs(mass) > SURE * sigma:
         least = error
     else:
@@ -151,13 +153,14 @@ def _some(result: Identified) -> _Rows:
     found, used = result.equations, fitted(result)
     there = np.flatnonzero(used.any(axis=1))
     some = there[:: max(1, len(there) // ROWS)]
-    return _Rows(found.q[some], found.v[some], found.a[some], found.tau[some], used[some])
+    motion = found.q[some], found.v[some], found.a[some]
+    return _Rows(*motion, found.tau[some], used[some], prior(result.model))
 
 
-def _without_links(model: GearedModel) -> list[int]:
-    """Columns that are free where the links are the files'."""
-    links = {first + k for first in columns_of(model).bodies for k in range(10)}
-    return [k for k in range(len(column_names(model))) if k not in links]
+def _without_links(bodies: Sequence[int], count: int) -> list[int]:
+    """Which of all columns are free where the links, which begin at some, are the files'."""
+    links = {first + k for first in bodies for k in range(10)}
+    return [k for k in range(count) if k not in links]
 
 
 def _files_error(
@@ -165,9 +168,8 @@ def _files_error(
 ) -> tuple[float, Array, Array]:
     """E with the links of the files and free columns: values and deviations of these."""
     Y = columns(result.model, rows.q + zero, rows.v, rows.a)
-    x = prior(result.model)
-    outside = np.setdiff1d(np.arange(len(x)), free)
-    return _error(Y[..., free], rows.tau - Y[..., outside] @ x[outside], rows)
+    outside = np.setdiff1d(np.arange(len(rows.files)), free)
+    return _error(Y[..., free], rows.tau - Y[..., outside] @ rows.files[outside], rows)
 
 
 def _fit_error(result: Identified, rows: _Rows, zero: Array) -> float:

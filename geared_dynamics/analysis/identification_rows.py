@@ -12,7 +12,7 @@ import numpy as np
 from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.parameter_columns import columns, known_friction
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.motions import (
     JointMotion,

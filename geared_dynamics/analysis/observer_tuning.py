@@ -12,12 +12,7 @@ from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError, RecordingError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers import (
-    KalmanGains,
-    KalmanState,
-    kalman_gains,
-    kalman_observer,
-)
+from geared_dynamics.observers import KalmanGains, KalmanState, kalman_gains, kalman_observer
 from geared_dynamics.recordings.motions import Meaning, joint_torques
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.spans import MotionReader

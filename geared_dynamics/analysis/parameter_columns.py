@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.dynamics.friction_and_balancers import friction_forces
+from geared_dynamics.dynamics.drives import friction_forces
 from geared_dynamics.dynamics.independence import Factored
 from geared_dynamics.dynamics.regressor import (
     base_of,

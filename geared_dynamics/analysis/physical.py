@@ -228,11 +228,12 @@ def coordinates(model: GearedModel, base: IdentifiableColumns, x: Array) -> Sphe
     signed = [*columns.wheels, *(k for k in range(columns.count, len(names)) if k not in fixed)]
     lower = [k for k in signed if one_sided(names[k])]
     start[lower] = np.maximum(start[lower], 0.0)
-    nearest, roots = nearest_bodies(bare_links(model, start))
+    bare = bare_links(model, start)
+    nearest, roots = nearest_bodies(bare)
     count = TEN * len(nearest)
     scale = np.zeros((len(start), count + len(signed)))
     for b, (first, P, L) in enumerate(zip(columns.bodies, nearest, roots, strict=True)):
-        start[first : first + TEN] += ten_of(P) - bare_links(model, start)[b]
+        start[first : first + TEN] += ten_of(P) - bare[b]
         scale[first : first + TEN, TEN * b : TEN * (b + 1)] = np.stack(
             [ten_of(L @ unit @ L.T) for unit in units()], axis=1
         )

@@ -23,9 +23,9 @@ from geared_dynamics.analysis.least_squares import deviation
 from geared_dynamics.analysis.parameter_columns import prior, unit_of
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.checks import two_digits
-from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, usable_cutoff
+from geared_dynamics.recordings.spans import found_bandwidth
 
 TWICE = 2.0  # times the residual of the fit, from which on what was held out says that it fails
 SMALL = 0.05  # of a joint's torque: a residual below it is small, whatever it is compared with

@@ -40,7 +40,7 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics import elastic
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.model import GearedModel

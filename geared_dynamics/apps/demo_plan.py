@@ -112,6 +112,7 @@ WITHOUT = {
 RATE = 1000.0  # joint states and commands per second
 ENCODER, LATENCY = 65536, 1e-3  # counts per turn; [s] until a command acts
 COMMAND_TYPE: CommandType = "motor_torque"  # before the gears: the rotors rub there
+LATE = 10.0  # [s] that joint states and time may be late where time is simulated
 REHEARSED = 3
 
 
@@ -259,12 +260,10 @@ def plant_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
 
 def node_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
     """Parameters of the feedforward node that all runs have in common."""
-    # In lock step no time passes while a process is slow.
-    patience = {"safety.state_timeout": 10.0} if lock_step else {}
     # What is compared follows badly on purpose: without feedforward, with gains that are low.
     free = {name.replace("gains.", "constraints.").rpartition(".")[0] + ".trajectory": 0.0
             for name in plan.gains}  # fmt: skip
-    return robot_parameters(plan) | plan.gains | patience | free | {
+    return robot_parameters(plan) | plan.gains | patience(lock_step) | free | {
         "autostart": False,
         "use_sim_time": lock_step,
         "mode": "computed_torque",
@@ -274,8 +273,15 @@ def node_parameters(plan: DemoPlan, lock_step: bool) -> dict[str, Any]:
         "publish_commands": False,
         "publish_joint_commands": True,
         "state_publish_rate": 50.0,
+        "diagnostics_rate": 10.0,
         "feedback": "motor" if plan.model.elasticity.count else "joint",
     }  # fmt: skip
+
+
+def patience(lock_step: bool) -> dict[str, float]:
+    """Parameters of the feedforward node: in lock step no time passes while a process is slow."""
+    names = ("safety.state_timeout", "safety.clock_timeout") if lock_step else ()
+    return dict.fromkeys(names, LATE)
 
 
 def robot_parameters(plan: DemoPlan) -> dict[str, Any]:

@@ -16,13 +16,7 @@ from geared_dynamics.description.robot_records import (
     RobotRecord,
     WheelRecord,
 )
-from geared_dynamics.model.facts import (
-    MOVABLE,
-    Placement,
-    body_order,
-    placements,
-    root_link,
-)
+from geared_dynamics.model.facts import MOVABLE, Placement, body_order, placements, root_link
 from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.gears.mesh_equation import COLLINEAR, PARALLEL
 

@@ -123,7 +123,7 @@ def feedforward(
     action = f"{node}/follow_joint_trajectory" if goal else ""
     if goal:  # a machine that stalls for longer than joint states may be old would end it
         values["safety.state_timeout"] = 1.0
-    return Measured(node, arguments, *topics, values, f"{HERE}.cycle_timing", goal=action)
+    return Measured(node, arguments, *topics, values, f"{HERE}.node_timing", goal=action)
 
 
 def measure(measured: Measured, options: Options) -> Result:
@@ -318,11 +318,11 @@ def observer(
     node = "elastic_observer_node"
     return Measured(
         name=node,
-        arguments=["-m", f"{HERE}.observer_timing"],
+        arguments=["-m", f"{HERE}.node_timing"],
         commands=f"{node}/link_state",
         trajectory="",
         parameters=values,
-        compute=f"{HERE}.observer_timing",
+        compute=f"{HERE}.node_timing",
         efforts=efforts(model, options),
         steps=True,
     )

@@ -19,13 +19,7 @@ from geared_dynamics.checks import warn_former
 from geared_dynamics.control.gains import Gains
 from geared_dynamics.control.outputs import Saturation
 from geared_dynamics.control.safety.memory import Brake
-from geared_dynamics.control.terms import (
-    Memory,
-    Output,
-    Reference,
-    Terms,
-    TermTorques,
-)
+from geared_dynamics.control.terms import Memory, Output, Reference, Terms, TermTorques
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError, ModelError
 from geared_dynamics.model import GearedModel, require_model

@@ -22,11 +22,7 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from geared_dynamics.actuation.command_type import (
-    CommandType,
-    as_command_type,
-    require_constants,
-)
+from geared_dynamics.actuation.command_type import CommandType, as_command_type, require_constants
 from geared_dynamics.actuation.motor_commands import MotorCommands, elastic_motor_commands
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.checks import choice, renamed
@@ -52,8 +48,8 @@ from geared_dynamics.control.terms import (
     refuse_overflow,
     vector,
 )
+from geared_dynamics.dynamics.drives import motor_shares
 from geared_dynamics.dynamics.elastic.flatness import Method, derivatives_needed, feedforward
-from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError

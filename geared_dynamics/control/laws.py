@@ -19,7 +19,7 @@ from geared_dynamics.control.terms import (
     inertial_force,
     static_force,
 )
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.kernels import law_layout as at

@@ -19,7 +19,7 @@ from geared_dynamics.actuation.motor_limits import saturate
 from geared_dynamics.arrays import Array, ArrayLike, IntArray
 from geared_dynamics.control.laws import Demand
 from geared_dynamics.control.terms import Output, Terms
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.dynamics.rigid import forward_dynamics, gravity_forces
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import JOINT_SMOOTHING, ROTOR_SMOOTHING, friction_laws

@@ -30,13 +30,7 @@ from geared_dynamics.control.laws import (
     integrate,
     turns,
 )
-from geared_dynamics.control.outputs import (
-    NOTHING,
-    OutputStage,
-    Saturation,
-    drives,
-    output,
-)
+from geared_dynamics.control.outputs import NOTHING, OutputStage, Saturation, drives, output
 from geared_dynamics.control.safety.memory import Brake
 from geared_dynamics.control.terms import (
     Memory,

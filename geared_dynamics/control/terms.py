@@ -25,7 +25,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, IntArray, readonly
 from geared_dynamics.checks import flag
 from geared_dynamics.dynamics.arguments import FLOAT, as_input, as_numbers, check_finite
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
+from geared_dynamics.dynamics.drives import balancer_forces, friction_forces
 from geared_dynamics.dynamics.rigid import gravity_forces, inverse_dynamics
 from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model
@@ -90,6 +90,12 @@ class Output(NamedTuple):
     command: Array
     joint_torque: Array
     exceeded: IntArray
+
+    def blended(self, other: Output, share: float) -> Output:
+        """A share of this output, the rest of another."""
+        command = share * self.command + (1.0 - share) * other.command
+        torque = share * self.joint_torque + (1.0 - share) * other.joint_torque
+        return self._replace(command=command, joint_torque=torque)
 
 
 # -- Which terms of the dynamics a controller adds ------------------------------------------------

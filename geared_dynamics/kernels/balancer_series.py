@@ -18,7 +18,7 @@ from geared_dynamics.kernels import inverse_series as motion
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.balancers import fault, line_at, spring_at, tension
 from geared_dynamics.kernels.joint import body_at
-from geared_dynamics.kernels.kinds import Pointer, Vector
+from geared_dynamics.kernels.memory import Pointer, Vector
 from geared_dynamics.kernels.series import cross_at, dot_at, product_at, scale_at, store_power
 from geared_dynamics.kernels.vector import add, load, scale, store, subtract
 

@@ -5,8 +5,7 @@ Done here because they cost a few nanoseconds here and a microsecond in Python.
 
 from numba import njit
 
-from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import address, dtype_of, row, type_of
+from geared_dynamics.kernels.memory import Array, Pointer, address, dtype_of, row, type_of
 
 
 @njit(inline="always")

@@ -11,18 +11,19 @@ import math
 
 from numba import njit
 
-from geared_dynamics.kernels.contact_sliding import SOLVED, all_sliding, slides
 from geared_dynamics.kernels.contact_solve import (
     FOUND,
     HELD,
     KNOWN,
     OPEN,
+    SOLVED,
     TOUCHING,
+    all_sliding,
     orthonormalise,
+    slides,
 )
-from geared_dynamics.kernels.kinds import Pointer
 from geared_dynamics.kernels.linear_algebra import add_scaled, inner
-from geared_dynamics.kernels.memory import shift
+from geared_dynamics.kernels.memory import Pointer, shift
 
 SAME = 1e-14  # of the largest force: change of a sweep with which the laws hold
 ALIKE = 1e-11  # the same after half of the sweeps, where rounding keeps it larger

@@ -9,10 +9,10 @@ import math
 import numpy as np
 from numba import njit
 
+from geared_dynamics.kernels import contact_collision, kinematics, layout
 from geared_dynamics.kernels import contact_layout as at
-from geared_dynamics.kernels import contact_stronge, kinematics, layout
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
-from geared_dynamics.kernels.contact_bearings import bearings, gears
+from geared_dynamics.kernels.contact_collision import bearings, gears
 from geared_dynamics.kernels.contact_rows import contact_at
 from geared_dynamics.kernels.contact_solve import (
     EQUAL,
@@ -23,8 +23,8 @@ from geared_dynamics.kernels.contact_solve import (
     complementary,
     equalities,
     orthonormalise,
+    project_out,
 )
-from geared_dynamics.kernels.contact_surfaces import project_out
 from geared_dynamics.kernels.contact_system import (
     BAND,
     columns,
@@ -35,9 +35,8 @@ from geared_dynamics.kernels.contact_system import (
     workspace_size,
     wrenches,
 )
-from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.linear_algebra import add_scaled, backward, inner
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, keep, pointer, row, shift
 
 REST = 1e-11  # rate of approach, relative to the largest before, that is none
 LONGEST = 20_000  # impacts in a row
@@ -124,7 +123,7 @@ def contact_impact(
 @njit(error_model="numpy")
 def hits_size(deep: int) -> int:
     """Scratch of ``hit``: three columns, mobilities, velocities, impulses, Stronge's own."""
-    return 3 * deep + 9 + 3 + 4 + contact_stronge.SCRATCH
+    return 3 * deep + 9 + 3 + 4 + contact_collision.SCRATCH
 
 
 @njit(error_model="numpy")
@@ -333,9 +332,9 @@ def hit(
         impulse[0] = -(1.0 + e) * velocity[0] / G[0]
         impulse[3] = 0.5 * (1.0 - e * e) * velocity[0] * velocity[0] / G[0]
     else:
-        status = contact_stronge.impact(G, 3, velocity, mu, e, work, impulse)
-        if status != contact_stronge.ENDED:
-            reason = at.UNSOLVED if status == contact_stronge.ENDLESS else at.JAMMED
+        status = contact_collision.impact(G, 3, velocity, mu, e, work, impulse)
+        if status != contact_collision.ENDED:
+            reason = at.UNSOLVED if status == contact_collision.ENDLESS else at.JAMMED
             return at.FAULT + at.REASONS * k + reason
     P[i] += sign * impulse[0]
     for j in range(parts):

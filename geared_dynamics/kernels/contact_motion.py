@@ -21,22 +21,22 @@ from geared_dynamics.kernels.contact_solve import (
     TOUCHING,
     complementary,
 )
-from geared_dynamics.kernels.contact_surfaces import frictional, rubbing_size
 from geared_dynamics.kernels.contact_system import (
     BAND,
     VIOLATED,
     columns,
+    frictional,
     mass_at,
     mass_known,
     row_contact,
+    rubbing_size,
     touching,
     workspace,
     workspace_size,
     wrenches,
 )
-from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.linear_algebra import add_scaled, backward, forward, inner
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, keep, pointer, row, shift
 
 
 @njit(error_model="numpy")

@@ -12,8 +12,7 @@ from numba import njit
 from geared_dynamics.kernels import contact_layout as at
 from geared_dynamics.kernels import kinematics, layout
 from geared_dynamics.kernels.joint import body_at
-from geared_dynamics.kernels.kinds import Pointer, Vector
-from geared_dynamics.kernels.memory import shift
+from geared_dynamics.kernels.memory import Pointer, Vector, shift
 from geared_dynamics.kernels.vector import (
     add,
     cross,

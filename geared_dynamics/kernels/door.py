@@ -60,7 +60,7 @@ from geared_dynamics.kernels.door_code import (
     Record,
     doors_code,
 )
-from geared_dynamics.kernels.kinds import Array
+from geared_dynamics.kernels.memory import Array
 from geared_dynamics.kernels.native import OLDEST, Code, version
 
 Function = TypeVar("Function", bound=Callable[..., Any])

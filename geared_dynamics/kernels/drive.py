@@ -16,8 +16,7 @@ from geared_dynamics.kernels.friction import (
     direction,
     force,
 )
-from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, Vector, keep, pointer, row, shift
 from geared_dynamics.kernels.vector import dot, load
 
 # -- What the motors must do for a motion: torque, current, voltage -------------------------------

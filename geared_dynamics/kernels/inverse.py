@@ -6,8 +6,17 @@ from numba import njit
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
-from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import STACK_SIZE, keep, pointer, row, shift, stack_memory
+from geared_dynamics.kernels.memory import (
+    STACK_SIZE,
+    Array,
+    Pointer,
+    Vector,
+    keep,
+    pointer,
+    row,
+    shift,
+    stack_memory,
+)
 from geared_dynamics.kernels.vector import (
     acceleration_matrix,
     accumulate,

@@ -16,8 +16,7 @@ from numba import njit
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at
-from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, Vector, keep, pointer, row, shift
 from geared_dynamics.kernels.series import (
     cross_at,
     scale_at,

@@ -6,8 +6,7 @@ from numba import njit
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.joint import body_at, joint_position, place
-from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, Vector, keep, pointer, row, shift
 from geared_dynamics.kernels.vector import add, cross, dot, load, scale, store, times
 from geared_dynamics.kernels.vector import transposed_times as transposed
 

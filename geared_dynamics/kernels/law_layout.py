@@ -1,4 +1,4 @@
-"""Where each number of a control law stands in its packed form; see ``laws``.
+"""Where each number of a control law stands in its packed form; see ``control_cycle``.
 
 header | Kp (n) | Kv (n) | 1/(2 pi) of continuous joints, 0 of others (n)
 """

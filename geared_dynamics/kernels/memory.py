@@ -1,4 +1,4 @@
-"""Bare pointers to the numbers of an array.
+"""Bare pointers to the numbers of an array, types of arguments, and a product and sum in one.
 
 Inside a kernel, a NumPy array passed from function to function costs atomic
 reference counting at every call, several times the arithmetic done in between.
@@ -6,12 +6,21 @@ A pointer costs nothing. The entry of each kernel has checked the arrays' shapes
 and holds those it made by ``keep`` for as long as the pointers into them are used.
 """
 
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from geared_dynamics.kernels.native import fused
+
+# Types in the kernels' signatures, for readers and the type checker.
+Array: TypeAlias = NDArray[np.float64]
+Vector: TypeAlias = tuple[float, float, float]
+Pointer: TypeAlias = Any  # of float64 numbers
 
 POINTER = types.CPointer(types.float64)
 # Where a PyArrayObject keeps its dtype (NumPy's ABI): behind the object's head stand data,
@@ -132,3 +141,19 @@ def _word_at(offset: int, context: Any, builder: Any, signature: Any, arguments:
     word = context.get_value_type(types.intp)
     place = builder.gep(value.parent, [ir.Constant(word, offset)])
     return builder.load(builder.bitcast(place, word.as_pointer()))
+
+
+# -- A product and a sum in one instruction, which rounds once ------------------------------------
+
+
+FUSED = fused()  # whether the processor has it; in software it takes a hundred times as long
+
+
+@intrinsic
+def fma(_context: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return x y + z."""
+
+    def generate(_target: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.fma(*arguments)
+
+    return types.float64(x, y, z), generate

@@ -1,6 +1,6 @@
 """Steps of the observers: prediction of an elastic arm over a step, and taking readings in.
 
-Layouts: ``observer_layout``. The prediction is exponential (``observer_algebra``): exact
+Layouts: ``observer_layout``. The prediction is exponential (``linear_algebra``): exact
 for springs and friction as they are at the beginning of the step, of second order otherwise.
 """
 
@@ -11,17 +11,10 @@ from numba import njit
 
 from geared_dynamics.kernels import elastic_layout as has
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels import (
-    observer_algebra,
-    observer_friction,
-    observer_layout,
-    observer_linear,
-)
-from geared_dynamics.kernels import observer_algebra as series
+from geared_dynamics.kernels import linear_algebra, observer_layout, observer_linear
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
-from geared_dynamics.kernels.kinds import Array, Pointer
 from geared_dynamics.kernels.linear_algebra import add_scaled
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, keep, pointer, row, shift
 
 # Part of their deviation that rows of friction have in a reading: friction stays within its level,
 # so that many deviations of it are no more than one or two.
@@ -76,15 +69,15 @@ def observer_predict(
     """Predicted state (k,), U (k k), readings (c,) and their variances without noise (c,).
 
     Behind U in ``factor`` may lie rows of what friction at rest leaves open; the result has
-    them as well, and ``given`` goes on with what ``observer_friction`` needs.
+    them as well, and ``given`` goes on with what ``observer_linear`` needs.
     """
     n, motors = int(springs[has.JOINTS]), int(springs[has.MOTORS])
     shafts = int(springs[has.SHAFTS])
     size = n + shafts
     k, c = 3 * size, motors + n + shafts
-    count = observer_friction.laws(factor.shape[-1] // k - k)
+    count = observer_linear.laws(factor.shape[-1] // k - k)
     rows, step = k + observer_layout.GROUPS * count, motors + n + 1
-    whole = step + observer_friction.given_size(count, size)
+    whole = step + observer_linear.given_size(count, size)
     if count < 0 or not (holds(out, k + rows * k + 2 * c, model) and fits(state, k, out)):
         return at.WRONG_SHAPE
     if not (fits(factor, rows * k, out) and fits(given, whole, out)):
@@ -113,7 +106,7 @@ def observer_predict(
         spread(size, c, dt, t, work, before, more, U)
         if count > 0:
             columns, V = shift(more, k), shift(more, k + 4 * size * size)
-            observer_friction.respond(
+            observer_linear.respond(
                 size, count, dt, shift(inputs, step), shift(start, size), shift(result, size),
                 shift(work, size), before, columns, V, pushes, shift(U, k * k),
             )  # fmt: skip
@@ -123,7 +116,7 @@ def observer_predict(
             for j in range(k):
                 value += reading[j] * result[j]
             shown[i] = value
-            shown[c + i] = observer_algebra.spread(k, rows, U, reading, more)
+            shown[c + i] = linear_algebra.spread(k, rows, U, reading, more)
             for j in range(k, rows):
                 shown[c + i] -= (1.0 - BOUNDED * BOUNDED) * more[j] * more[j]
         if not finite(result, k + rows * k + 2 * c):
@@ -178,7 +171,7 @@ def observer_update(
         for i in range(c):
             if chosen[i] != 0.0:
                 reading = shift(t, i * k)
-                total += observer_algebra.absorb(
+                total += linear_algebra.absorb(
                     k, rows, result, U, reading, noise[i], values[i], spare
                 )
         result[k + rows * k] = total
@@ -191,8 +184,8 @@ def observer_update(
 def advance_size(size: int, motors: int, bodies: int) -> int:
     """Numbers of work that ``advance`` needs; its first ones are results of use to others."""
     square = size * size
-    rest = max(observer_linear.work_size(size, motors, bodies), series.work_size(size))
-    return 2 * size + 11 * square + rest
+    slopes = observer_linear.work_size(size, motors, bodies)
+    return 2 * size + 11 * square + max(slopes, linear_algebra.exponential_size(size))
 
 
 @njit(error_model="numpy")
@@ -226,7 +219,7 @@ def advance(
     ):
         return False
     by_x, by_rate = shift(work, size + square), shift(work, size + 2 * square)
-    series.exponential(size, dt, by_x, by_rate, rest, phi, whole)
+    linear_algebra.exponential(size, dt, by_x, by_rate, rest, phi, whole)
     for i in range(width):
         change = 0.0
         for j in range(size):
@@ -279,7 +272,7 @@ def spread(
         for i in range(size):
             add_scaled(width, dt * before[r * k + width + i], shift(V, i * width), target)
     rows = k + noise_rows(size, c, dt, tuning, V, shift(W, k * k))
-    observer_algebra.triangularise(rows, k, W, work)
+    linear_algebra.triangularise(rows, k, W, work)
     for e in range(k * k):
         U[e] = W[e]
 

@@ -7,7 +7,7 @@ Tuning: rows of the readings (c, k), then the four lists below.
 
 A covariance P is kept as U (k, k) with U' U = P: its rows are the columns of a square root.
 
-What friction at rest leaves open (``observer_friction``), of p laws: rows (GROUPS p, k) behind U,
+What friction at rest leaves open (``observer_linear``), of p laws: rows (GROUPS p, k) behind U,
 and behind the step's length the number of the present interval, whether it begins, and of each
 law level, smoothing, share in motion, whether it is known to move, and its row over x (N).
 """

@@ -20,14 +20,12 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import drive_layout as on
+from geared_dynamics.kernels import elastic, friction
 from geared_dynamics.kernels import elastic_layout as has
-from geared_dynamics.kernels import friction
 from geared_dynamics.kernels import layout as at
-from geared_dynamics.kernels import observer_slopes as slopes
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.drive import motor_at
-from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, keep, pointer, row, shift
 from geared_dynamics.kernels.observer import advance, advance_size
 from geared_dynamics.kernels.observer_layout import FIELDS, HELD, LEVEL, RESPONSE, SLOPE, SPEED
 
@@ -326,4 +324,4 @@ def slope(drives: Pointer, law: int, rate: float, force: float) -> float:
         friction.level(drives, law, force, rate, 0.0)
     ):
         return JUMP * top
-    return slopes.friction_slope(drives, law, rate) - drives[law + on.VISCOUS]
+    return elastic.friction_slope(drives, law, rate) - drives[law + on.VISCOUS]

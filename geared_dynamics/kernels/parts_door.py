@@ -34,7 +34,7 @@ from geared_dynamics.kernels.door_code import (
     Assembly,
     Known,
 )
-from geared_dynamics.kernels.kinds import Array
+from geared_dynamics.kernels.memory import Array
 from geared_dynamics.kernels.native import Code, object_code
 
 Function = TypeVar("Function", bound=Callable[..., Any])

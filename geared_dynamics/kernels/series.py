@@ -12,7 +12,7 @@ import math
 
 from numba import njit
 
-from geared_dynamics.kernels.kinds import Pointer, Vector
+from geared_dynamics.kernels.memory import Pointer, Vector
 from geared_dynamics.kernels.vector import add, cross, dot, load, scale, symmetric_times
 
 

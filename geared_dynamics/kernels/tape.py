@@ -1,6 +1,6 @@
 """Functions and their derivatives by a tape: sums, products and so on, one after the other.
 
-The tape is a constant array, made once for a model (``trace.tape``). A state's numbers lie in a
+The tape is a constant array, made once for a model (``trace.joined``). A state's numbers lie in a
 row: the inputs, the tape's constants, then the value of each instruction.
 """
 
@@ -11,8 +11,7 @@ from numba import njit
 
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
-from geared_dynamics.kernels.kinds import Array, Pointer
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
+from geared_dynamics.kernels.memory import Array, Pointer, keep, pointer, row, shift
 
 # Header: how many constants, instructions and results there are, which follow in this order; and
 # the number of inputs.

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from geared_dynamics.kernels.kinds import Pointer, Vector
+from geared_dynamics.kernels.memory import Pointer, Vector
 
 
 @njit

@@ -27,13 +27,13 @@ class KernelForms:
         without_parameters: The packed model without its bodies' parameters (packing).
         plan: The order of elimination (elimination_plan).
         frames: Links and wheels by name (packing).
-        drives: Motors, friction and the gears' losses (drive_packing).
+        drives: Motors, friction and the gears' losses (dynamics.drives).
         balancers: Springs between links (packing).
         springs: Springs of elastic joints (elastic.equations).
         packed: The packed model (packing); it and what follows depend on bodies' parameters.
         extended: The arm with a coordinate more for each elastic joint (``with_springs``).
         flatness: Plans of its feedforwards by method and order (elastic.flatness).
-        tapes: Functions with their derivatives as tapes, by name (trace.tape).
+        tapes: Functions with their derivatives as tapes, by name (trace.joined).
     """
 
     without_parameters: Array | None = None

@@ -16,11 +16,7 @@ from geared_dynamics.observers.contacts import (
 )
 from geared_dynamics.observers.contraction import contraction
 from geared_dynamics.observers.health import Fault, Health, Limits
-from geared_dynamics.observers.kalman import (
-    KalmanObserver,
-    KalmanState,
-    kalman_observer,
-)
+from geared_dynamics.observers.kalman import KalmanObserver, KalmanState, kalman_observer
 from geared_dynamics.observers.kalman_gains import KalmanGains, kalman_gains
 from geared_dynamics.observers.momentum import (
     MomentumObserver,

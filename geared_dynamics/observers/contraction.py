@@ -43,10 +43,7 @@ from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import parts
-from geared_dynamics.observers.nonlinear import (
-    NonlinearGains,
-    nonlinear_observer,
-)
+from geared_dynamics.observers.nonlinear import NonlinearGains, nonlinear_observer
 from geared_dynamics.observers.pole_assignment import alone_root, chain, correction
 from geared_dynamics.observers.readings import refuse_other
 from geared_dynamics.observers.standing import derivative, gain_of, predicted, product

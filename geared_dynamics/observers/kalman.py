@@ -41,13 +41,7 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.kalman_gains import KalmanGains, kalman_gains, positive
 from geared_dynamics.observers.observer import Deviations, ModelObserver, fitted
-from geared_dynamics.observers.readings import (
-    ObservedArm,
-    at_rest,
-    inputs,
-    readings,
-    refuse_state,
-)
+from geared_dynamics.observers.readings import ObservedArm, at_rest, inputs, readings, refuse_state
 from geared_dynamics.observers.screening import FORGET, screened
 from geared_dynamics.observers.standing import in_motion, no_rows, passing
 

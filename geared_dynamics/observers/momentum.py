@@ -33,8 +33,8 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, Frozen
 from geared_dynamics.dynamics import elastic
 from geared_dynamics.dynamics.arguments import above_zero, one_state, seconds
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.dynamics.elastic.equations import motor_side
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel

@@ -38,14 +38,7 @@ from geared_dynamics.observers.health import (
     most_by_chance,
     updated_ratio,
 )
-from geared_dynamics.observers.kalman_gains import (
-    PACE,
-    STUCK,
-    SUDDEN,
-    TURN,
-    agility,
-    positive,
-)
+from geared_dynamics.observers.kalman_gains import PACE, STUCK, SUDDEN, TURN, agility, positive
 from geared_dynamics.observers.observer import ModelObserver, fitted
 from geared_dynamics.observers.pole_assignment import (
     ATTEMPTS,

@@ -10,14 +10,13 @@ import numpy as np
 from geared_dynamics.actuation.driven_dynamics import refuse_losses
 from geared_dynamics.arrays import Array, ArrayLike, Frozen
 from geared_dynamics.dynamics.arguments import FLOAT, as_numbers
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import balancer_forces, packed_drives
 from geared_dynamics.dynamics.elastic.equations import (
     own_stretch,
     packed_springs,
     spring_matrix,
     structure_matrix,
 )
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement

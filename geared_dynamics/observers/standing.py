@@ -290,7 +290,7 @@ def product(parts: list[Array]) -> Array:
 #
 # A rotor that stands still tells no more of the torque that its spring puts on it than that
 # friction holds the difference to the motor's: any number within its level. The laws' levels and
-# rows are laid out here for ``kernels.observer_friction``, which carries on what that makes wrong.
+# rows are laid out here for ``kernels.observer_linear``, which carries on what that makes wrong.
 
 
 LOOK = 8  # Instants within which an encoder that moves shows it,

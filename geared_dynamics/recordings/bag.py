@@ -10,13 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from geared_dynamics.description.yaml_loader import load_yaml
-from geared_dynamics.errors import (
-    DescriptionError,
-    RecordingError,
-    quoted,
-    shortened,
-    unreadable,
-)
+from geared_dynamics.errors import DescriptionError, RecordingError, quoted, shortened, unreadable
 from geared_dynamics.files import NamedBytes, decode, read_file
 from geared_dynamics.recordings import mcap_file, sqlite_file
 from geared_dynamics.recordings.container import (

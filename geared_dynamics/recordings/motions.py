@@ -7,12 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.command_type import (
-    EFFORTS,
-    CommandType,
-    is_of_motors,
-    torque_map,
-)
+from geared_dynamics.actuation.command_type import EFFORTS, CommandType, is_of_motors, torque_map
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.errors import RecordingError, extra
 from geared_dynamics.model import GearedModel

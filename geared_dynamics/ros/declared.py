@@ -17,15 +17,16 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.runtime.node_parameters import NodeParameters, schema_of
 from geared_dynamics.runtime.parameters import (
     Kind,
+    NodeParameters,
     Parameter,
     ParameterError,
     Value,
     converted_to,
     interval,
     nearest,
+    schema_of,
     unknown,
 )
 

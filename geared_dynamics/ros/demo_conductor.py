@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import sys
 import time
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import SetParametersAtomically
@@ -24,12 +24,13 @@ from std_msgs.msg import Header
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+from geared_dynamics.control.safety import Mode
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import new_files
 from geared_dynamics.recordings.bag_writer import Bag
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message
 from geared_dynamics.ros.process import make_executor, run_task
-from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task
+from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, step_line
 
 # -- Records topics as they come over DDS: bytes, not looked at but for their time ----------------
 
@@ -62,12 +63,15 @@ class Recorder:
     Attributes:
         newest: Stamp of the newest message by topic [ns].
         heard: Number of messages by topic.
+        same: How often the newest message by topic has come in a row.
     """
 
     def __init__(self, node: Node, topics: list[str]) -> None:
         """Subscribe."""
         self.newest = dict.fromkeys(topics, 0)
         self.heard = dict.fromkeys(topics, 0)
+        self.same = dict.fromkeys(topics, 0)
+        self._last = dict.fromkeys(topics, b"")
         self._rows: list[Recorded] | None = None
         for topic in topics:
             node.create_subscription(JointState, topic, self._taker(topic), DEEP, raw=True)
@@ -77,6 +81,8 @@ class Recorder:
             seconds, rest = STAMP.unpack_from(data, 4)
             stamp = seconds * SECOND + rest
             self.heard[topic] += 1
+            self.same[topic] = self.same[topic] + 1 if data == self._last[topic] else 1
+            self._last[topic] = data
             fresh, self.newest[topic] = stamp > self.newest[topic], stamp
             if self._rows is not None and fresh:  # a state may be sent twice
                 self._rows.append(Recorded(topic, stamp, data))
@@ -120,7 +126,7 @@ STATES, COMMANDS, REFERENCE = "/joint_states", f"{NODE}/joint_commands", f"{NODE
 TOPICS = [STATES, "/motor_states", COMMANDS, REFERENCE]
 LINKS = "/link_states"  # of arms with springs
 PATIENCE = 60.0  # [s] of silence after which something is wrong
-SETTLED = 5  # joint states after a reset
+SETTLED = 5  # joint states after a reset, the same commands before a motion
 LEAD = {True: 0.1, False: 1.0}  # [s] from a trajectory's sending to its start, by lock_step
 
 
@@ -143,6 +149,9 @@ class Conductor:
             [np.array(rows) for rows in (task.q, task.v, task.a, np.zeros_like(task.q))],
         )  # fmt: skip
         self._clients: dict[str, Any] = {}
+        self._sent = 0
+        self._said: dict[str, dict[str, str]] = {}  # the node's diagnostics by entry
+        self._node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 1)
 
     def conduct(self) -> None:
         """Do all runs and write the bag."""
@@ -189,17 +198,40 @@ class Conductor:
     def _start_motion(self) -> int:
         """Have the trajectory accepted while the arm is still; when it begins [ns]."""
         newest = self._recorder.newest
-        newest[REFERENCE] = newest[STATES] = 0
+        newest[STATES] = 0
         self._until(lambda: newest[STATES] > 0, "joint states")
         self._until(self._trajectories.get_subscription_count, "the node to listen")
         lead = round(LEAD[self._task.lock_step] * SECOND)
         now = self._node.get_clock().now().nanoseconds
         begin = (newest[STATES] if self._task.lock_step else now) + lead
         self._points.header.stamp = Time(sec=begin // SECOND, nanosec=begin % SECOND)
-        newest[REFERENCE] = 0
         self._trajectories.publish(self._points)
-        self._until(lambda: newest[REFERENCE] > 0, "the node to accept the trajectory")
+        self._sent += 1
+        self._until(self._follows, "the node to follow the trajectory")
+        if self._task.lock_step:
+            self._await_same_commands()
         return begin
+
+    def _follows(self) -> bool:
+        """Whether the node says that it has taken the last trajectory and follows it.
+
+        A long one is prepared beside the loop. If time went on before, the motion would begin
+        where the arm is by then, and the recording would depend on the machine.
+        """
+        accepted = int(self._said.get("trajectories", {}).get("accepted", "0"))
+        mode = self._said.get("safety", {}).get("mode")
+        return accepted >= self._sent and mode == Mode.RUNNING.name.lower()
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            entry = status.name.rpartition(": ")[2]
+            self._said[entry] = {pair.key: pair.value for pair in status.values}
+
+    def _await_same_commands(self) -> None:
+        """Let the command settle before time goes on: its rate is limited by the wall clock."""
+        same = self._recorder.same
+        same[COMMANDS] = 0
+        self._until(lambda: same[COMMANDS] >= SETTLED, "commands that no longer change")
 
     def _follow(self, name: str, begin: int, end: int) -> None:
         newest, said = self._recorder.newest, 0.0
@@ -254,7 +286,7 @@ class Conductor:
 
 def tell(step: str, part: float) -> None:
     """Say how far we are."""
-    print(json.dumps([step, round(part, 3)]), flush=True)
+    print(step_line(step, part), flush=True)
 
 
 def main() -> int:

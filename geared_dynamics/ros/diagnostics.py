@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from geared_dynamics.control.safety import Event, Mode
-from geared_dynamics.runtime.cycle_report import Figures
+from geared_dynamics.runtime.loop_time import Figures
 
 OK, WARN, ERROR, STALE = (
     DiagnosticStatus.OK,

@@ -21,10 +21,13 @@ from geared_dynamics.ros.observer_topics import NEWEST_INPUT, Outputs, SensorTop
 from geared_dynamics.ros.reporter import ObserverReporter
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.model_source import payload_words
+from geared_dynamics.runtime.observer_estimates import Level, ObserverOutput, Sensed, state_names
 from geared_dynamics.runtime.observer_loop import ObserverLoop
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
-from geared_dynamics.runtime.observer_settings import ObserverSetup, observer_setup
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed, state_names
+from geared_dynamics.runtime.observer_settings import (
+    ObserverParameters,
+    ObserverSetup,
+    observer_setup,
+)
 from geared_dynamics.runtime.rehearsal import rehearse_observer
 
 SIX = 6  # numbers of a wrench

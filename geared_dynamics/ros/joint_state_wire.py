@@ -28,7 +28,7 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.errors import DamagedMessageError
 from geared_dynamics.recordings import joint_state_codec
 from geared_dynamics.recordings.joint_state_codec import NotJointStateError
-from geared_dynamics.runtime.observer_values import Level
+from geared_dynamics.runtime.observer_estimates import Level
 
 # -- Messages to values and back. Those of the loop are made once and written in place ------------
 

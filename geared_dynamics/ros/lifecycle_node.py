@@ -1,12 +1,14 @@
-"""Bases of nodes: empty lists as parameters, and a lifecycle that survives its users."""
+"""Bases of nodes: empty lists as parameters, ROS time, a lifecycle that survives its users."""
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.clock import JumpThreshold
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from geared_dynamics.errors import GearedDynamicsError
@@ -38,6 +40,37 @@ def compiled_model(node: Any, model: GearedModel) -> GearedModel:
     else:
         node.get_logger().warning(found.line)
     return found.model
+
+
+# -- ROS time for a loop: the system's clock read directly, unless time is simulated --------------
+
+
+class RosTime:
+    """Tells ROS time.
+
+    Where nothing simulates it, ROS time is the system's, and rclpy's way to it costs four
+    microseconds, a tenth of a cycle. rclpy calls back when that changes.
+
+    Attributes:
+        now: ROS time [ns].
+        simulated: Whether something simulates it.
+    """
+
+    def __init__(self, clock: Any) -> None:
+        """Begin to follow a clock of the kind ROS_TIME."""
+        self.now: Callable[[], int] = time.time_ns
+        self.simulated = False
+        self._clock = clock
+        threshold = JumpThreshold(min_forward=None, min_backward=None, on_clock_change=True)
+        self._kept = clock.create_jump_callback(threshold, post_callback=self._changed)
+        self._changed(None)
+
+    def _changed(self, _jump: Any) -> None:
+        self.simulated = bool(self._clock.ros_time_is_active)
+        self.now = self._simulated if self.simulated else time.time_ns
+
+    def _simulated(self) -> int:
+        return int(self._clock.now().nanoseconds)
 
 
 # -- A lifecycle node: rclpy's two traps closed ---------------------------------------------------

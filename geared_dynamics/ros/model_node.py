@@ -21,16 +21,15 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
 from geared_dynamics.ros.declared import Declared
-from geared_dynamics.ros.lifecycle_node import SUCCESS, SteadyLifecycleNode
+from geared_dynamics.ros.lifecycle_node import SUCCESS, RosTime, SteadyLifecycleNode
 from geared_dynamics.ros.log import Failures
-from geared_dynamics.ros.process import RosTime
 from geared_dynamics.runtime import model_source
-from geared_dynamics.runtime.cycle_report import Timing
+from geared_dynamics.runtime.common_parameters import LifecycleParameters
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.joint_readings import JointMap
+from geared_dynamics.runtime.loop_time import Timing
 from geared_dynamics.runtime.model_source import Builder, Rebuilt, rebuilt, summary
-from geared_dynamics.runtime.node_parameters import LifecycleParameters
 from geared_dynamics.runtime.parameters import ParameterError
 
 # -- ``/robot_description``: the first one, a late one, a changed one -----------------------------

@@ -21,14 +21,17 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import contact_wrench
 from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
 from geared_dynamics.runtime.joint_readings import Picker
-from geared_dynamics.runtime.observer_parameters import ContactParameters, ObserverParameters
-from geared_dynamics.runtime.observer_settings import ObserverSetup
-from geared_dynamics.runtime.observer_values import (
+from geared_dynamics.runtime.observer_estimates import (
     Level,
     ObserverOutput,
     labels,
     quality_numbers,
     torque_names,
+)
+from geared_dynamics.runtime.observer_settings import (
+    ContactParameters,
+    ObserverParameters,
+    ObserverSetup,
 )
 
 # -- The contact at a frame as the node tells it: only what is known, NaN for all else ------------

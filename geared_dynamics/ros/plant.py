@@ -12,7 +12,7 @@ import rclpy
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import Executor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -27,10 +27,12 @@ from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, NamedWrench
 from geared_dynamics.ros.lifecycle_node import EmptyLists, compiled_model
 from geared_dynamics.ros.log import Failures, PrintableLog
 from geared_dynamics.ros.process import (
+    REPEAT,
     catch_signals,
     init_rclpy,
+    lock_step,
     make_executor,
-    spin_for,
+    real_time,
     spin_once,
 )
 from geared_dynamics.runtime import model_source, plant_node_settings
@@ -42,10 +44,15 @@ from geared_dynamics.simulation.plant import Plant
 # -- The plant node: commands to the plant, its measurements to messages --------------------------
 
 
-DEEP = QoSProfile(depth=1000)  # states: reliable, so that a recorder gets each of them
+# States: reliable, so that a recorder gets each of them, also if the system keeps it waiting while
+# the plant goes on in lock step for all of a motion.
+DEEP = QoSProfile(depth=10_000)
+NEWEST_ANSWER = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PAUSE = 1.0  # [s] between two log lines about refused commands
+COMMAND, OBSERVER = "command", "observer"  # what lock step waits for
+OBSERVED = "~/observed"
 WARM = 5  # steps before the first real one
 
 
@@ -56,7 +63,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         plant: The simulated arm; None until its description has come.
         paused: Whether the arm's time stands still.
         commanded: Whether a command has ever come; the brakes are closed before.
-        answered: Whether a command for the newest joint state has come.
+        answered: Whether all that lock step waits for has come for the newest joint state.
         outdated: Whether one has come that answers an earlier state.
         fresh: Whether the last step has given a measurement, and none was lost.
         zero: ROS time of the plant's time zero [ns].
@@ -72,13 +79,17 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self.failures = Failures(self)
         self.plant: Plant | None = None
         self.paused = self.parameters.paused
-        self.answered = self.outdated = self.commanded = False
+        self.outdated = self.commanded = False
+        self._awaited: set[str] = set()  # whose answers the newest joint state waits for
+        self._answering: set[str] = set()  # who has ever answered
         self.fresh = True
         self.lock_step = self.parameters.pace == "lock_step"
+        self._partners = {COMMAND, OBSERVER} if self.parameters.wait_for_observer else {COMMAND}
         self.period = 1.0 / self.parameters.rate
         self.zero = self._stamp = 0
         self._faults: set[str] = set()
         self._attached = False
+        self._described = ""  # the URDF that came by topic and is used
         self._complained = -PAUSE
         if model_source.needs_topic(self.parameters):
             topic = self.parameters.robot_description_topic
@@ -92,6 +103,16 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         """The parameters with their values."""
         return self.declared.now
 
+    @property
+    def answered(self) -> bool:
+        """See the class."""
+        return not self._awaited
+
+    @property
+    def begun(self) -> bool:
+        """Whether each of those that lock step waits for has answered once."""
+        return self._answering >= self._partners
+
     # -- start -------------------------------------------------------------------------------
 
     def _refuse_wrong(self) -> None:
@@ -101,9 +122,15 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
 
     def _on_description(self, message: String) -> None:
         if self.plant is not None:
+            if message.data != self._described:
+                self.get_logger().warning(
+                    "the new robot description is not used: the arm is already simulated; "
+                    "restart the node to use it"
+                )
             return
         try:
             self._build(message.data)
+            self._described = message.data
         except GearedDynamicsError as error:
             self.get_logger().error(f"this description is not used: {error}")
 
@@ -153,6 +180,8 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
     def _make_inputs(self) -> None:
         self.create_subscription(Float64MultiArray, "~/commands", self._on_flat, NEWEST)
         self.create_subscription(JointState, "~/joint_commands", self._on_named, NEWEST)
+        if self.lock_step and self.parameters.wait_for_observer:
+            self.create_subscription(JointState, OBSERVED, self._on_observed, NEWEST_ANSWER)
         self.create_service(Trigger, "~/reset", self._answer(self._on_reset))
         self.create_service(SetBool, "~/pause", self._answer(self._on_pause))
         self.create_service(SetBool, "~/attach_payload", self._answer(self._on_payload))
@@ -196,7 +225,8 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
             now = self.zero + round(plant.time * SECOND)
             self._time.clock.sec, self._time.clock.nanosec = divmod(now, SECOND)
             self._send_time(self._time)
-        self.answered = self.outdated = False
+        self.outdated = False
+        self._awaited = set(self._partners)
         if self.fresh:
             self._send(seen)
 
@@ -238,7 +268,25 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
                 self._complained = now
                 self.get_logger().error(f"command not used: {error}")
             return
-        self.answered = self.commanded = True
+        self.commanded = True
+        self._heard(COMMAND)
+
+    def _on_observed(self, message: JointState) -> None:
+        if nanoseconds(message.header.stamp) == self._stamp:
+            self._heard(OBSERVER)
+
+    def tell_what_is_missing(self) -> None:
+        """Log that the observer has not answered the newest state, where all others have."""
+        if self._awaited == {OBSERVER}:
+            self.get_logger().info(
+                f"waiting for an observer on {self.resolve_topic_name(OBSERVED)}",
+                throttle_duration_sec=5.0,
+                skip_first=True,
+            )
+
+    def _heard(self, partner: str) -> None:
+        self._awaited.discard(partner)
+        self._answering.add(partner)
 
     # -- services ----------------------------------------------------------------------------
 
@@ -262,7 +310,8 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         plant.reset(self.parameters.initial)
         self._faults.clear()
         self.command = np.zeros_like(self.command)
-        self.fresh, self.answered = True, False
+        self.fresh = True
+        self._awaited = set(self._partners)
         self.rewind()
         return "the arm is at its start, without faults"
 
@@ -307,17 +356,10 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         return apply
 
 
-# -- When the plant steps: by the wall clock, or whenever a command has come ----------------------
+# -- Its process ----------------------------------------------------------------------------------
 
 
-REPEAT = 0.02  # [s] between states while the arm's time stands still
-LOST = 0.5  # [s] the same after a state without an answer: a copy could be answered late
-HASTE = 0.002  # [s] the same after a command for an earlier time
-BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
-Stopped = Callable[[], bool]
-
-
-def drive(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
+def drive(node: PlantNode, executor: Executor, stopped: Callable[[], bool]) -> None:
     """Run the plant until it is stopped."""
     while node.plant is None and not stopped():
         spin_once(executor, REPEAT, node.failed)
@@ -325,60 +367,6 @@ def drive(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
         lock_step(node, executor, stopped)
     else:
         real_time(node, executor, stopped)
-
-
-def lock_step(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
-    """Send a state, wait for the command with its stamp, step.
-
-    The result does not depend on how fast anybody is. A state without an answer is sent again:
-    time stands still until a command comes. After a state that was lost on purpose no node can
-    answer, and the arm goes on with the command it has, at the speed of the wall clock.
-    """
-    while not stopped():
-        node.publish()
-        if not node.fresh and not node.paused:
-            spin_for(executor, node.period, node.failed, stopped)
-            node.advance()
-            continue
-        begin = time.monotonic()
-        while node.paused or not node.answered:
-            patience = REPEAT if node.paused or not node.commanded else LOST
-            wait = begin + (HASTE if node.outdated else patience) - time.monotonic()
-            if wait <= 0.0 or stopped():
-                break
-            spin_once(executor, wait, node.failed)
-        else:
-            node.advance()
-
-
-def real_time(node: PlantNode, executor: Executor, stopped: Stopped) -> None:
-    """Step and send on an absolute schedule; commands come in between.
-
-    Before the first command the brakes are closed: the arm stands, time does not. Where the arm
-    goes on (after that, after a reset, after having been too late) its state is stamped with the
-    wall clock's time, and the schedule starts from there.
-    """
-    due = time.monotonic()
-    while not stopped():
-        node.publish()
-        if node.paused or not node.commanded:
-            spin_for(executor, REPEAT, node.failed, stopped)
-            node.rewind()
-            due = time.monotonic()
-            continue
-        due += node.period
-        late = time.monotonic() - due
-        if late > BEHIND:
-            node.get_logger().warning(
-                f"{late:.2f} s behind the wall clock; give a lower rate, or pace:=lock_step",
-                throttle_duration_sec=5.0,
-            )
-        zero = node.zero
-        spin_for(executor, due - time.monotonic(), node.failed, stopped)
-        node.advance()
-        if late > BEHIND or node.zero != zero:
-            node.rewind()
-            due = time.monotonic()
 
 
 def run(argv: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Start, spin and end of a node; real time, ROS time."""
+"""Start, spin and end of a node; the steps of a simulated arm; what a steady loop asks for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from types import FrameType
 from typing import Any
 
 import rclpy
-from rclpy.clock import JumpThreshold
 from rclpy.exceptions import NameValidationException
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
@@ -241,35 +240,69 @@ def bring_to_rest(node: Any, executor: Executor, signals: Signals) -> None:
             node.failed(error)
 
 
-# -- ROS time for a loop: the system's clock read directly, unless time is simulated --------------
+# -- When a simulated arm steps: by the wall clock, or whenever it was answered -------------------
 
 
-class RosTime:
-    """Tells ROS time.
+REPEAT = 0.02  # [s] between states while the arm's time stands still
+LOST = 0.5  # [s] the same after a state without an answer: a copy could be answered late
+HASTE = 0.002  # [s] the same after a command for an earlier time
+BEHIND = 0.1  # [s] that the plant may be late before it gives up catching up
 
-    Where nothing simulates it, ROS time is the system's, and rclpy's way to it costs four
-    microseconds, a tenth of a cycle. rclpy calls back when that changes.
 
-    Attributes:
-        now: ROS time [ns].
-        simulated: Whether something simulates it.
+def lock_step(node: Any, executor: Executor, stopped: Callable[[], bool]) -> None:
+    """Send a state, wait for the answers with its stamp, step.
+
+    The result does not depend on how fast anybody is. A state without an answer is sent again:
+    time stands still until a command comes. After a state that was lost on purpose no node can
+    answer, and the arm goes on with the command it has, at the speed of the wall clock.
     """
+    while not stopped():
+        node.publish()
+        if not node.fresh and not node.paused:
+            spin_for(executor, node.period, node.failed, stopped)
+            node.advance()
+            continue
+        begin = time.monotonic()
+        while node.paused or not node.answered:
+            patience = REPEAT if node.paused or not node.begun else LOST
+            wait = begin + (HASTE if node.outdated else patience) - time.monotonic()
+            if wait <= 0.0 or stopped():
+                node.tell_what_is_missing()
+                break
+            spin_once(executor, wait, node.failed)
+        else:
+            node.advance()
 
-    def __init__(self, clock: Any) -> None:
-        """Begin to follow a clock of the kind ROS_TIME."""
-        self.now: Callable[[], int] = time.time_ns
-        self.simulated = False
-        self._clock = clock
-        threshold = JumpThreshold(min_forward=None, min_backward=None, on_clock_change=True)
-        self._kept = clock.create_jump_callback(threshold, post_callback=self._changed)
-        self._changed(None)
 
-    def _changed(self, _jump: Any) -> None:
-        self.simulated = bool(self._clock.ros_time_is_active)
-        self.now = self._simulated if self.simulated else time.time_ns
+def real_time(node: Any, executor: Executor, stopped: Callable[[], bool]) -> None:
+    """Step and send on an absolute schedule; commands come in between.
 
-    def _simulated(self) -> int:
-        return int(self._clock.now().nanoseconds)
+    Before the first command the brakes are closed: the arm stands, time does not. Where the arm
+    goes on (after that, after a reset, after having been too late) its state is stamped with the
+    wall clock's time, and the schedule starts from there.
+    """
+    due = time.monotonic()
+    while not stopped():
+        node.publish()
+        if node.paused or not node.commanded:
+            spin_for(executor, REPEAT, node.failed, stopped)
+            node.rewind()
+            due = time.monotonic()
+            continue
+        due += node.period
+        late = time.monotonic() - due
+        if late > BEHIND:
+            node.get_logger().warning(
+                f"{late:.2f} s behind the wall clock; give a lower rate, or pace:=lock_step",
+                throttle_duration_sec=5.0,
+            )
+        zero = node.zero
+        spin_for(executor, due - time.monotonic(), node.failed, stopped)
+        if not node.paused:  # the service has answered that time is stopped
+            node.advance()
+        if late > BEHIND or node.paused or node.zero != zero:
+            node.rewind()
+            due = time.monotonic()
 
 
 # -- What the operating system can do for a steady loop; all of it may be refused -----------------

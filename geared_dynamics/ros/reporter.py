@@ -17,12 +17,12 @@ from geared_dynamics.ros import diagnostics
 from geared_dynamics.ros.diagnostics import ERROR, OK, WARN, Status
 from geared_dynamics.ros.joint_state_wire import WireState
 from geared_dynamics.ros.model_node import FeedforwardBase, ModelNode
-from geared_dynamics.runtime.cycle_report import Figures
 from geared_dynamics.runtime.joint_readings import JointMap, Reading
+from geared_dynamics.runtime.loop_time import Figures
 from geared_dynamics.runtime.model_source import payload_words
+from geared_dynamics.runtime.observer_estimates import Level, ObserverOutput
 from geared_dynamics.runtime.observer_loop import ObserverLoop, named
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 
 PAUSE = 1.0  # [s] between two lines about the same thing
 TIMING = (

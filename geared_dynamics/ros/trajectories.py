@@ -32,8 +32,7 @@ from geared_dynamics.runtime.annotation import (
     refusal,
     tail_of,
 )
-from geared_dynamics.runtime.contact_force import ContactForce
-from geared_dynamics.runtime.contact_setup import PLACE
+from geared_dynamics.runtime.contact_force import PLACE, ContactForce
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory import (

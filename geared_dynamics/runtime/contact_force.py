@@ -14,6 +14,7 @@ while there is no feedback. Time is an argument.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +22,110 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.control import Controller, DesiredContact, Memory, Output, Reference
 from geared_dynamics.control.controller import Instant
+from geared_dynamics.control.hybrid import hybrid_law
 from geared_dynamics.dynamics.frames import jacobian, jacobian_drift, pose
 from geared_dynamics.errors import GearedDynamicsError, UnknownNameError
-from geared_dynamics.runtime.contact_setup import PLACE, ContactForceError, ContactSetup
-from geared_dynamics.runtime.parameters import RESTART
+from geared_dynamics.model import GearedModel
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
+from geared_dynamics.runtime.parameters import RESTART, ParameterError
+
+# -- How forces are read, by the parameters, and why none may be accepted -------------------------
+
+
+PLACE = "~/contact_wrench"
+
+
+class ContactForceError(GearedDynamicsError):
+    """A desired contact force that is not acted on."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSetup:
+    """How contact forces are read, by the parameters.
+
+    Attributes:
+        model: With the payload.
+        tool: Link on whose origin they act.
+        bounds: Largest force and torque (2,) [N], [N m].
+        rates: Largest changes per second (2,).
+        speeds: At which nothing is left of them (2,) [m/s], [rad/s].
+        distances: From the reference, at which they end (2,) [m], [rad].
+        timeout: Age of the last message at which they ramp to zero [s].
+        friction: Coulomb's coefficient of the tool.
+        closed: Whether the law reads the measured state.
+        refusal: Why none is accepted, None where they are.
+    """
+
+    model: GearedModel
+    tool: str
+    bounds: tuple[float, float]
+    rates: tuple[float, float]
+    speeds: tuple[float, float]
+    distances: tuple[float, float]
+    timeout: float
+    friction: float
+    closed: bool
+    refusal: GearedDynamicsError | None
+
+
+def contact_setup(parameters: FeedforwardParameters, control: Controller) -> ContactSetup:
+    """How contact forces are read.
+
+    Args:
+        parameters: The parameters.
+        control: The law, with the model and its payload.
+
+    Raises:
+        ParameterError: for a tool that the robot does not have.
+    """
+    own, model = parameters.contact_force, control.model
+    if own.tool and (own.tool not in model.frames or model.frames[own.tool].wheel >= 0):
+        links = [name for name, frame in model.frames.items() if frame.wheel < 0]
+        wrong = UnknownNameError("contact_force.tool", "link", own.tool, links)
+        raise ParameterError(wrong.place, wrong.finding, wrong.remedy)
+    tool, refusal = own.tool or model.tips[0], refusal_of(parameters, control)
+    if not own.tool and len(model.tips) > 1:
+        finding = f"is not given, and the arm has {len(model.tips)} tips: {', '.join(model.tips)}"
+        remedy = "set it to the link that touches the environment"
+        refusal = refusal or ParameterError("contact_force.tool", finding, remedy)
+    return ContactSetup(
+        model=model,
+        tool=tool,
+        bounds=(own.max_force, own.max_torque),
+        rates=(own.force_rate, own.torque_rate),
+        speeds=(own.max_speed, own.max_turning_speed),
+        distances=(own.max_distance, own.max_angle),
+        timeout=own.timeout,
+        friction=own.friction,
+        closed=parameters.mode == "computed_torque",
+        refusal=refusal,
+    )
+
+
+def refusal_of(
+    parameters: FeedforwardParameters, control: Controller
+) -> GearedDynamicsError | None:
+    """Why no contact force is accepted at all, None where it is."""
+    if parameters.mode == "annotate":
+        remedy = "set mode to computed_torque"
+        return ContactForceError(PLACE, "has no effect in the mode annotate", remedy)
+    if not (parameters.contact_force.max_force or parameters.contact_force.max_torque):
+        finding = "is not accepted: contact_force.max_force and max_torque are 0"
+        remedy = "restart the node with a bound above zero"
+        return ContactForceError(PLACE, finding, remedy)
+    law = getattr(control, "law", "")
+    if law.startswith("flatness"):
+        remedy = "set use_elasticity to false"
+        return ContactForceError(PLACE, "is not read by laws of elastic arms", remedy)
+    try:
+        hybrid_law(law, control.model, control.command_type)
+    except GearedDynamicsError as error:
+        return ContactForceError(PLACE, error.finding, error.remedy)
+    return None
+
+
+# -- The force in the loop ------------------------------------------------------------------------
+
 
 FADE = 0.2  # [s] in which feedback along the force goes, before the force comes, and returns
 SLIDING = 2e-3  # [m/s] below which the tool's friction is taken as less, to zero at rest
@@ -172,8 +273,8 @@ class ContactForce:
         Raises:
             GearedDynamicsError: as of the law.
         """
-        state = control.state(*measured)
         self._advance(setup, now, dt)
+        state = control.state(*measured)
         if self.idle:
             return control.step(memory, state, reference, dt)
         try:
@@ -191,16 +292,14 @@ class ContactForce:
             self._end(f"{what}: is the surface where it should be?")
         if self.share < 1.0:
             usual = control.step(memory, state, reference, 0.0)[1]
-            out = blended(out, usual, self.share)
+            out = out.blended(usual, self.share)
         return after, out
 
     def rehearse(self, setup: ContactSetup, now: float) -> None:
         """Want something, so that the first real force finds everything in memory."""
         if setup.refusal is None:
-            part = np.outer(setup.bounds, [0.0, 0.0, 1.0])
-            self.take(setup, part[0], part[1], setup.model.root, now)
-
-    # -- what acts ---------------------------------------------------------------------------
+            force, torque = np.outer(setup.bounds, [0.0, 0.0, 1.0])
+            self.take(setup, force, torque, setup.model.root, now)
 
     def _end(self, why: str) -> None:
         """Take the force back at once, for good."""
@@ -217,8 +316,7 @@ class ContactForce:
         if self.share == 1.0 and moving:
             for kind, part in enumerate((TRANSLATION, ROTATION)):
                 aim = within(wanted[part], setup.bounds[kind])
-                way = aim - acting[part]
-                acting[part] += within(way, setup.rates[kind] * dt)
+                acting[part] += within(aim - acting[part], setup.rates[kind] * dt)
         else:
             step = dt / FADE
             self.share = min(1.0, self.share + step) if moving else max(0.0, self.share - step)
@@ -234,13 +332,8 @@ class ContactForce:
         at, to = (pose(model, position, setup.tool) for position in (q, present.q))
         moving = jacobian(model, q, setup.tool)
         turn = to[:3, :3] @ at[:3, :3].T
-        off = (
-            to[:3, 3] - at[:3, 3],
-            0.5
-            * np.array(
-                [turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]
-            ),
-        )
+        skew = 0.5 * (turn - turn.T)
+        off = (to[:3, 3] - at[:3, 3], np.array([skew[2, 1], skew[0, 2], skew[1, 0]]))
         axes = np.array([rotation @ row.axis for row in self._rows])
         parts = [moving[3 * row.kind : 3 * row.kind + 3] for row in self._rows]
         rows = np.array([axis @ part for axis, part in zip(axes, parts, strict=True)])
@@ -251,9 +344,8 @@ class ContactForce:
         self, setup: ContactSetup, measured: tuple[Array, Array], reference: Reference, tool: Tool
     ) -> Reference:
         """The reference with the contact, along it as measured."""
-        q, v = measured
-        force = np.zeros(len(q))
-        drift = jacobian_drift(setup.model, q, v, setup.tool)
+        v, force = measured[1], np.zeros(len(measured[1]))
+        drift = jacobian_drift(setup.model, *measured, setup.tool)
         drifts = []
         for k, row in enumerate(self._rows):
             part = slice(3 * row.kind, 3 * row.kind + 3)
@@ -270,9 +362,8 @@ class ContactForce:
         if not setup.closed:
             return reference._replace(contact=contact)
         shift = self._shift(tool)
-        return reference._replace(
-            q=reference.q + shift[:, 0], v=reference.v + shift[:, 1], contact=contact
-        )
+        q, v = reference.q + shift[:, 0], reference.v + shift[:, 1]
+        return reference._replace(q=q, v=v, contact=contact)
 
     def _shift(self, tool: Tool) -> Array:
         """Joint motion (n, 2), of position and velocity, that leads the reference to the tool."""
@@ -300,15 +391,6 @@ def within(vector: Array, most: float) -> Array:
     """The vector, shorter where it is longer than allowed."""
     size = float(np.linalg.norm(vector))
     return vector if size <= most else vector * (most / size)
-
-
-def blended(one: Output, other: Output, share: float) -> Output:
-    """Part of one output, the rest of the other."""
-    return Output(
-        share * one.command + (1.0 - share) * other.command,
-        share * one.joint_torque + (1.0 - share) * other.joint_torque,
-        one.exceeded,
-    )
 
 
 def described(wrench: Array) -> str:

@@ -17,10 +17,8 @@ from geared_dynamics.control.safety.detection import in_doubt
 from geared_dynamics.control.safety.memory import Leaving
 from geared_dynamics.runtime.acceptance import CheckedRoute, limits_of, routed, started
 from geared_dynamics.runtime.contact_force import ContactForce
-from geared_dynamics.runtime.cycle_report import FeedforwardCounters
-from geared_dynamics.runtime.even_clock import EvenClock
 from geared_dynamics.runtime.feedforward_settings import FeedforwardSetup
-from geared_dynamics.runtime.pace import Pace
+from geared_dynamics.runtime.loop_time import EvenClock, FeedforwardCounters, Pace
 from geared_dynamics.trajectory import (
     JointTrajectory,
     SampleBuffer,

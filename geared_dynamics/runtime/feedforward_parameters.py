@@ -11,9 +11,9 @@ from geared_dynamics.actuation.command_type import EffortType, SentType
 from geared_dynamics.control.outputs import Saturation
 from geared_dynamics.control.safety.memory import FORMER_REACTIONS, Leaving, Reaction
 from geared_dynamics.dynamics.elastic.flatness import Method
+from geared_dynamics.runtime.common_parameters import JtcParameters, described
 from geared_dynamics.runtime.joint_readings import Feedback
-from geared_dynamics.runtime.jtc_parameters import JtcParameters, described
-from geared_dynamics.runtime.node_parameters import (
+from geared_dynamics.runtime.parameters import (
     ParameterGroup,
     PerJoint,
     PerMotor,

@@ -24,9 +24,7 @@ from geared_dynamics.control.gains import gains_from_bandwidth
 from geared_dynamics.control.safety import Policy, default_policy
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.runtime.contact_setup import ContactSetup, contact_setup
-from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.jtc_constraints import (
+from geared_dynamics.runtime.acceptance import (
     PATTERN,
     deceleration_of,
     reference_timeout,
@@ -35,6 +33,8 @@ from geared_dynamics.runtime.jtc_constraints import (
     untracked,
     without_effect,
 )
+from geared_dynamics.runtime.contact_force import ContactSetup, contact_setup
+from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.model_source import loaded
 from geared_dynamics.runtime.parameters import RESTART, ParameterError, expanded
 from geared_dynamics.trajectory import Rules, Tolerances

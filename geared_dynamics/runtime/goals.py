@@ -16,7 +16,7 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.control.safety import Event
 from geared_dynamics.control.safety import memory as event
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.pace import SLOWEST
+from geared_dynamics.runtime.loop_time import SLOWEST
 from geared_dynamics.trajectory import (
     INVALID_GOAL,
     JointTolerance,

@@ -9,9 +9,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from geared_dynamics.actuation.command_type import Affine, affine
+from geared_dynamics.actuation.command_type import (
+    EFFORTS,
+    Affine,
+    TorqueMap,
+    affine,
+    as_command_type,
+    is_of_motors,
+    require_constants,
+    torque_map,
+)
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
@@ -284,6 +293,22 @@ def motor_angle_map(
 ) -> Affine:
     """The motors' angles phi (m,) [rad] of what joint states show, see ``encoders``."""
     return affine(*motor_side(model, feedback, offsets, signs))
+
+
+def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueMap:
+    """The motors' torques tau_m (m,) [N m] of what the parameter ``torque_kind`` names.
+
+    Args:
+        model: Geared model.
+        torque_kind: The parameter.
+        signs: Of the motors (m,), for numbers of motors.
+
+    Raises:
+        ModelError: where a torque constant is missing.
+    """
+    source = as_command_type("torque_kind", torque_kind, EFFORTS)
+    require_constants(model, source, "add it, or set torque_kind to motor_torque")
+    return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
 
 
 def weight(model: GearedModel, q: Array) -> Array:

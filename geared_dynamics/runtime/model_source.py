@@ -22,7 +22,7 @@ from geared_dynamics.files import NamedBytes
 from geared_dynamics.load import load_model
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.inertia import PayloadFrame
-from geared_dynamics.runtime.node_parameters import ModelParameters, PayloadParameters
+from geared_dynamics.runtime.common_parameters import ModelParameters, PayloadParameters
 from geared_dynamics.runtime.parameters import ParameterError
 
 # -- Where the model comes from: parameter, file or topic, and the drivetrain beside it -----------

@@ -13,9 +13,17 @@ from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.observers import Fault, ObserverState
 from geared_dynamics.observers.observer import LONGEST
 from geared_dynamics.runtime.joint_readings import weight
-from geared_dynamics.runtime.observer_restart import Loss, Rest, loss_of, no_trouble, obstacle
+from geared_dynamics.runtime.observer_estimates import (
+    Level,
+    Loss,
+    ObserverOutput,
+    Rest,
+    Sensed,
+    loss_of,
+    no_trouble,
+    obstacle,
+)
 from geared_dynamics.runtime.observer_settings import ObserverSetup
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed
 from geared_dynamics.runtime.sample_times import EvenStamps, LinkSensorBuffer, PastReadings
 
 # -- The observer node's cycle, without ROS: joint states to estimates; time is an argument -------

@@ -1,34 +1,205 @@
-"""From parameter values to the observer, its sensors and its rules."""
+"""Parameters of the observer node, and from their values to the observer, sensors and rules."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import Any
+from math import nan
+from typing import Any, Literal
 
 import numpy as np
 
-from geared_dynamics.actuation.command_type import (
-    EFFORTS,
-    Affine,
-    TorqueMap,
-    affine,
-    as_command_type,
-    is_of_motors,
-    require_constants,
-    torque_map,
-)
+from geared_dynamics.actuation.command_type import Affine, TorqueMap, affine, torque_map
 from geared_dynamics.arrays import Array, BoolArray, Frozen
 from geared_dynamics.model import GearedModel
-from geared_dynamics.observers import (
-    Observer,
-    kalman_observer,
-    nonlinear_observer,
-)
+from geared_dynamics.observers import Observer, kalman_observer, nonlinear_observer
 from geared_dynamics.observers.standing import motor_levels
-from geared_dynamics.runtime.joint_readings import motor_angle_map
+from geared_dynamics.runtime.common_parameters import LifecycleParameters
+from geared_dynamics.runtime.joint_readings import Feedback, motor_angle_map, motor_torques
 from geared_dynamics.runtime.model_source import loaded
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
-from geared_dynamics.runtime.parameters import ParameterError, ranged, signs
+from geared_dynamics.runtime.parameters import (
+    ParameterError,
+    ParameterGroup,
+    PerJoint,
+    PerMotor,
+    SignPerJoint,
+    SignPerMotor,
+    at_configure,
+    ranged,
+    row,
+    signs,
+)
+
+# -- All parameters; docs/observer_node.md shows this table ---------------------------------------
+
+
+TURN = 4.8e-5  # an encoder of 17 bits [rad]
+# Those of a joint's sensors began with ``joints.``, but ``joints`` is a list: ``ros2 param dump``
+# cannot write a list and a group of the same name.
+sensor = functools.partial(at_configure, former="joints.<joint>.{}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MotorParameters(ParameterGroup):
+    """Encoders, commands and friction of the motors."""
+
+    encoder_resolution: PerMotor = at_configure(
+        nan, "Resolution of this motor's encoder, motor side [rad]. NaN uses encoder_resolution."
+    )
+    encoder_noise: PerMotor = at_configure(
+        nan,
+        "Standard deviation of this encoder's noise, motor side [rad]. NaN uses encoder_noise.",
+    )
+    encoder_delay: PerMotor = at_configure(
+        0.0, "Delay from the encoder reading to the stamp of its joint state [s].", 0.0, 0.05
+    )
+    encoder_offset: PerMotor = at_configure(
+        0.0, "Encoder reading at the zero position of the model, motor side [rad]."
+    )
+    encoder_sign: SignPerMotor = at_configure(
+        1, "Sign of the encoder: 1, or -1 if it counts backwards.", -1, 1
+    )
+    command_sign: SignPerMotor = at_configure(
+        1, "Sign of motor-side torques: 1, or -1 if the motor turns the other way.", -1, 1
+    )
+    stiction: PerMotor = at_configure(
+        nan,
+        "Friction torque of the motor at standstill, below which external torques cannot be "
+        "observed, motor side [N m]. NaN uses the friction of the model.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SensorParameters(ParameterGroup):
+    """Sensors on the links and on the link side of the springs."""
+
+    link_encoder_noise: PerJoint = sensor(
+        nan,
+        "Standard deviation of the link encoder, resolution included [rad or m]. "
+        "NaN means that the joint has no link encoder.",
+    )
+    link_encoder_delay: PerJoint = sensor(
+        0.0, "Delay from the link encoder's reading to its stamp [s].", 0.0, 0.05
+    )
+    link_encoder_offset: PerJoint = sensor(
+        0.0, "Reading of the link encoder at the zero position of the joint [rad or m]."
+    )
+    link_encoder_sign: SignPerJoint = sensor(
+        1, "Sign of the link encoder: 1, or -1 if it counts backwards.", -1, 1
+    )
+    torque_sensor_noise: PerJoint = sensor(
+        nan,
+        "Standard deviation of the joint torque sensor [N m or N]. "
+        "NaN means that the joint has no torque sensor.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ContactParameters(ParameterGroup):
+    """A contact at a frame."""
+
+    frame: str = at_configure(
+        "", "Link at whose origin a contact is assumed. Empty means no contact."
+    )
+    moment: bool = row(True, "If true, the contact may transmit a moment.")
+    rate: float = row(100.0, "Rate of ~/contact_wrench [1/s].", 1.0, 1000.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ObserverParameters(LifecycleParameters):
+    """All parameters of the observer node."""
+
+    observer: Literal["kalman", "nonlinear"] = at_configure(
+        "kalman", "Type of the observer, see docs/observers.md."
+    )
+    joints: tuple[str, ...] = at_configure(
+        [], "Joints of the arm. Empty means all joints of the URDF."
+    )
+    bandwidth: float = row(
+        30.0,
+        "Bandwidth of the external force (kalman) or of the errors (nonlinear) [Hz].",
+        0.1,
+        1000.0,
+    )
+    update_rate: float = at_configure(1000.0, "Rate of joint_states [1/s].", 1.0, 1e5)
+    stamps: Literal["uniform", "exact"] = at_configure(
+        "uniform",
+        "Sample times: exact uses the stamps, uniform assigns them to multiples of the period.",
+        former_choices=(("even", "uniform"),),
+    )
+    max_extrapolation: float = at_configure(
+        0.05,
+        "Maximum time for which missing readings are replaced by prediction; after that the "
+        "estimate is invalid [s].",
+        1e-3,
+        1.0,
+        former="hold",
+    )
+    settling_time: float = row(
+        0.1, "Time after a start until the estimate counts as valid [s].", 0.0, 10.0
+    )
+    restart: Literal["auto", "reset"] = row(
+        "auto",
+        "Restart after the estimate became invalid: auto restarts the observer, reset waits for "
+        "~/reset.",
+    )
+    feedback: Feedback = at_configure(
+        "joint",
+        "Contents of joint_states: joint for motor angles divided by the ratios, motor for motor "
+        "angles.",
+    )
+    state_names: tuple[str, ...] = at_configure(
+        [], "Names in joint_states, in the order of the model. Empty uses the names of the model."
+    )
+    encoder_resolution: float = at_configure(
+        TURN, "Resolution of the motor encoders, motor side [rad].", 0.0, 1.0
+    )
+    encoder_noise: float = at_configure(
+        0.0,
+        "Standard deviation of the motor encoders' noise in addition to their resolution, motor "
+        "side [rad].",
+        0.0,
+        1.0,
+    )
+    torque_source: Literal["commands", "joint_commands", "effort"] = at_configure(
+        "commands",
+        "Source of the motor torques: the topic commands or joint_commands, or effort, the field "
+        "of joint_states.",
+    )
+    torque_kind: Literal["joint_torque", "motor_torque", "motor_current"] = at_configure(
+        "joint_torque",
+        "Type of the received torques; joint_torque is the motor torque mapped to the joints.",
+    )
+    command_joints: tuple[str, ...] = at_configure(
+        [], "Names of the received torques, in their order. Empty uses the names of the model."
+    )
+    torque_timeout: float = row(
+        0.05,
+        "Age above which a received torque counts as missing [s]. 0 disables the check.",
+        0.0,
+        60.0,
+    )
+    rest_torque: Literal["holding", "zero", "unknown"] = row(
+        "holding",
+        "Motor torque assumed at standstill if none is received: holding the weight, zero, or "
+        "unknown.",
+    )
+    friction_error: float = at_configure(
+        0.0,
+        "Expected error of the friction model in motion, as a fraction of the friction at rest.",
+        0.0,
+        1.0,
+    )
+    torque_sensor: Literal[
+        "joint_torque", "joint_torque_gravity_compensated", "gravity_compensated"
+    ] = at_configure("joint_torque", "Type of the values of the joint torque sensors.")
+    motors: MotorParameters
+    sensors: SensorParameters
+    contact: ContactParameters
+
+
+# -- From their values to what the loop needs -----------------------------------------------------
+
 
 SLOWEST_HOLD = 3.0  # periods that ``max_extrapolation`` has to bridge at least
 
@@ -82,11 +253,7 @@ class ObserverSetup(Frozen):
 
     def at_springs(self, tau: Array) -> Array:
         """Numbers by joint (n,) as numbers by spring (n_e,), NaN where there is no sensor."""
-        found = np.full(self.model.elasticity.count, np.nan)
-        for joint, shaft in enumerate(self.shafts):
-            if shaft >= 0:
-                found[shaft] = tau[joint]
-        return found
+        return at_springs(self.model, self.shafts, tau)
 
 
 def observer_setup(parameters: ObserverParameters, bare: GearedModel) -> ObserverSetup:
@@ -130,22 +297,6 @@ def observer_setup(parameters: ObserverParameters, bare: GearedModel) -> Observe
     )
 
 
-def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueMap:
-    """The motors' torques tau_m (m,) [N m] of what the parameter ``torque_kind`` names.
-
-    Args:
-        model: Geared model.
-        torque_kind: The parameter.
-        signs: Of the motors (m,), for numbers of motors.
-
-    Raises:
-        ModelError: where a torque constant is missing.
-    """
-    source = as_command_type("torque_kind", torque_kind, EFFORTS)
-    require_constants(model, source, "add it, or set torque_kind to motor_torque")
-    return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
-
-
 def observer_of(parameters: ObserverParameters, model: GearedModel) -> Observer[Any]:
     """The observer with its gains."""
     motors, joints = model.motor_names, model.joint_names
@@ -160,7 +311,8 @@ def observer_of(parameters: ObserverParameters, model: GearedModel) -> Observer[
         "hold": parameters.max_extrapolation,
     }
     links = deviations(parameters.sensors.link_encoder_noise, "link_encoder_noise", joints)
-    torques = sensor_noise(parameters, model)
+    shafts = shafts_of(parameters, model)
+    torques = at_springs(model, shafts, parameters.sensors.torque_sensor_noise)
     check_encoders(motors, resolution, noise, parameters.observer)
     if parameters.observer == "nonlinear":
         if np.isfinite(links).any() or np.isfinite(torques).any():
@@ -227,10 +379,10 @@ def shafts_of(parameters: ObserverParameters, model: GearedModel) -> tuple[int, 
     return tuple(found)
 
 
-def sensor_noise(parameters: ObserverParameters, model: GearedModel) -> Array:
-    """Noise of the torque sensors by spring (n_e,), NaN where there is none."""
+def at_springs(model: GearedModel, shafts: tuple[int, ...], values: Array) -> Array:
+    """Numbers by joint (n,) as numbers by spring (n_e,), NaN where there is no sensor."""
     found = np.full(model.elasticity.count, np.nan)
-    for joint, shaft in enumerate(shafts_of(parameters, model)):
+    for joint, shaft in enumerate(shafts):
         if shaft >= 0:
-            found[shaft] = parameters.sensors.torque_sensor_noise[joint]
+            found[shaft] = values[joint]
     return found

@@ -11,8 +11,8 @@ import numpy as np
 
 from geared_dynamics.actuation.command_type import SentType, is_of_motors
 from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.contact.constraints import Surface
 from geared_dynamics.dynamics.contact.packing import prepare
-from geared_dynamics.dynamics.contact.shapes import Surface
 from geared_dynamics.errors import (
     ArrayError,
     GearedDynamicsError,
@@ -21,16 +21,16 @@ from geared_dynamics.errors import (
     UnknownNameError,
 )
 from geared_dynamics.model import GearedModel
+from geared_dynamics.runtime.common_parameters import ModelParameters
 from geared_dynamics.runtime.joint_readings import order
 from geared_dynamics.runtime.model_source import payload_place, payload_tensor
-from geared_dynamics.runtime.node_parameters import (
-    ModelParameters,
+from geared_dynamics.runtime.parameters import (
+    ParameterError,
     ParameterGroup,
     PerJoint,
     at_start,
     row,
 )
-from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.simulation.plant import LARGEST, Engine, Plant
 from geared_dynamics.simulation.plant_settings import Faults, PlantSettings
 from geared_dynamics.simulation.wall import Wall
@@ -92,6 +92,11 @@ class PlantParameters(ModelParameters):
         "Simulation time: real_time follows the wall clock, lock_step waits for each command.",
     )
     rate: float = at_start(1000.0, "Rate of joint_states in simulation time [1/s].", 1.0, 10_000.0)
+    wait_for_observer: bool = at_start(
+        False,
+        "If true, lock_step waits for ~/observed as well, a JointState of an observer with the "
+        "stamp of the state, so that the observer misses none.",
+    )
     start_time: float = at_start(1.0, "First time on /clock in lock_step [s].", 0.0, 1e9)
     paused: bool = at_start(False, "If true, start paused.")
     initial: PerJoint = row(

@@ -10,9 +10,9 @@ from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.observers.readings import at_rest
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.joint_readings import weight
+from geared_dynamics.runtime.observer_estimates import ObserverOutput, Sensed
 from geared_dynamics.runtime.observer_loop import ObserverLoop
 from geared_dynamics.runtime.observer_settings import ObserverSetup
-from geared_dynamics.runtime.observer_values import ObserverOutput, Sensed
 from geared_dynamics.trajectory import JointTrajectory, Point
 
 OBSERVED = 50  # cycles

@@ -15,6 +15,9 @@ from geared_dynamics.arrays import Array, ArrayLike
 # -- What the demo asks its reference process for, as a file between the two. No ROS here ---------
 
 
+MARK = "step: "  # begins a line about how far the demo is
+
+
 class Run(NamedTuple):
     """One way to control the arm.
 
@@ -51,6 +54,19 @@ class DemoTask(NamedTuple):
     runs: Sequence[Run]
     bag: str
     springs: bool = False
+
+
+def step_line(step: str, part: float) -> str:
+    """A line about how far the demo is, for standard output."""
+    return MARK + json.dumps([step, round(part, 3)])
+
+
+def read_step(line: str) -> tuple[str, float] | None:
+    """Read what ``step_line`` has written; None for other lines, as DDS prints some."""
+    if not line.startswith(MARK):
+        return None
+    step, part = json.loads(line.removeprefix(MARK))
+    return step, part
 
 
 def write_demo_task(task: DemoTask, path: Path) -> None:

@@ -10,22 +10,20 @@ from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray
 from geared_dynamics.description.geometry import rotation_with_z
 from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.model import GearedModel
-from geared_dynamics.scene.sizes import (
+from geared_dynamics.scene.solids import (
     Disc,
     Gears,
-    arm_size,
-    depth,
-    disc_of,
-    gear_sets,
-    interlocked,
-    link_points,
-)
-from geared_dynamics.scene.solids import (
     Solid,
+    arm_size,
     box,
     capsule,
     cylinder,
+    depth,
+    disc_of,
     gear,
+    gear_sets,
+    interlocked,
+    link_points,
     ring_gear,
     together,
 )

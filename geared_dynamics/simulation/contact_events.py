@@ -24,7 +24,7 @@ from geared_dynamics.dynamics.contact import (
 )
 from geared_dynamics.dynamics.contact.constraints import Contact
 from geared_dynamics.dynamics.contact.packing import PreparedContacts
-from geared_dynamics.dynamics.motor_side import motor_speeds
+from geared_dynamics.dynamics.drives import motor_speeds
 from geared_dynamics.dynamics.rigid import forward_dynamics, kinetic_energy, mass_matrix
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels.contact_layout import CONTACT_SIZE, COUNT, HEADER_SIZE

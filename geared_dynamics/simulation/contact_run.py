@@ -11,9 +11,8 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.arguments import finite_input, one_driven_state
 from geared_dynamics.dynamics.contact import coordinates, prepare
-from geared_dynamics.dynamics.contact.constraints import Contact, Environment
+from geared_dynamics.dynamics.contact.constraints import Contact, Environment, not_negative
 from geared_dynamics.dynamics.contact.packing import PreparedContacts
-from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import coefficient
 from geared_dynamics.dynamics.rigid import kinetic_energy, potential_energy
 from geared_dynamics.errors import ArrayError, MissingPackageError

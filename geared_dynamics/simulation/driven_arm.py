@@ -30,9 +30,8 @@ from geared_dynamics.dynamics.arguments import (
     positive,
     real_number,
 )
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import balancer_forces, friction_forces, packed_drives
 from geared_dynamics.dynamics.elastic.equations import state_inputs
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces, friction_forces
 from geared_dynamics.dynamics.state import State, require_state
 from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model import GearedModel, require_model

@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.arrays import Array, IntArray
+from geared_dynamics.dynamics.drives import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.elastic.equations import (
     spring_energy,
     spring_matrix,
     structure_matrix,
 )
-from geared_dynamics.dynamics.friction_and_balancers import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.rigid import energies, forward_dynamics, mass_matrix
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.model import GearedModel
-from geared_dynamics.simulation.integrators import runge_kutta_step
-from geared_dynamics.simulation.joint_friction import bounded_impulse, friction_of, soft_solve
+from geared_dynamics.simulation.integrators import (
+    bounded_impulse,
+    friction_of,
+    runge_kutta_step,
+    soft_solve,
+)
 from geared_dynamics.simulation.motor_stage import stops_of
 from geared_dynamics.simulation.wall import TouchingWall, Wall
 

@@ -13,7 +13,7 @@ from geared_dynamics.actuation.friction_elements import FrictionTable
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import ArrayError, GearedDynamicsWarning, shown
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.simulation.joint_friction import friction_of
+from geared_dynamics.simulation.integrators import friction_of
 from geared_dynamics.simulation.mujoco_bodies import Blueprint, blueprint, compiled, wheel_joint
 from geared_dynamics.simulation.mujoco_parts import coefficient, mujoco
 

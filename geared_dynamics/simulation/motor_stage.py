@@ -18,7 +18,7 @@ from geared_dynamics.actuation.command_type import (
 from geared_dynamics.actuation.driven_dynamics import Windings, windings
 from geared_dynamics.actuation.motor_limits import torque_range
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.dynamics.motor_side import motor_shares
+from geared_dynamics.dynamics.drives import motor_shares
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 

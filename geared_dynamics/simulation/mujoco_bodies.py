@@ -12,7 +12,7 @@ from geared_dynamics.arrays import Array
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.model.inertia import central_tensor
-from geared_dynamics.simulation.joint_friction import friction_of
+from geared_dynamics.simulation.integrators import friction_of
 from geared_dynamics.simulation.motor_stage import position_limits
 from geared_dynamics.simulation.mujoco_parts import (
     GearConstraints,

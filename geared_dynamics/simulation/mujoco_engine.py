@@ -8,7 +8,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.contact.packing import prepare
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.model import GearedModel
 from geared_dynamics.simulation.mujoco_bodies import (
     Blueprint,

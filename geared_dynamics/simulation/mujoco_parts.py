@@ -16,7 +16,7 @@ from geared_dynamics.model.inertia import (
     disc,
     doubt,
 )
-from geared_dynamics.scene.sizes import arm_size, depth, disc_of, link_points
+from geared_dynamics.scene.solids import arm_size, depth, disc_of, link_points
 
 # -- The arm taken apart: links without their wheels, and the wheels, as ten parameters each ------
 #

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from geared_dynamics.arrays import Array
-from geared_dynamics.dynamics.contact.effective import mobilities
+from geared_dynamics.dynamics.contact.constraints import Surface, not_negative
 from geared_dynamics.dynamics.contact.packing import prepare
-from geared_dynamics.dynamics.contact.shapes import Surface, not_negative
-from geared_dynamics.dynamics.frames import jacobian, pose
+from geared_dynamics.dynamics.frames import jacobian, mobilities, pose
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 

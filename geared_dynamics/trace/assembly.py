@@ -14,7 +14,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from geared_dynamics.kernels.sine import COSINE, HALF_PI, LIMIT, SHIFTER, SINE, TWO_OVER_PI
+from geared_dynamics.kernels.joint import COSINE, HALF_PI, LIMIT, SHIFTER, SINE, TWO_OVER_PI
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.functions import Program
 from geared_dynamics.trace.graph import Condition, Symbol

@@ -1,7 +1,7 @@
 """Functions of a model as C99: a header, a source, a test of itself, a file for CMake.
 
 The numbers of the model stand in the source, in hexadecimal for double and rounded for float, so
-that a compiler reads what is meant, or in a struct (``c_parameters``). There is no allocation, no
+that a compiler reads what is meant, or in a struct (``c_text``). There is no allocation, no
 state and no library but ``math.h``, of which the rigid dynamics need sine and cosine alone.
 """
 
@@ -18,9 +18,18 @@ from geared_dynamics.checks import choice
 from geared_dynamics.errors import ModelError, UnknownNameError
 from geared_dynamics.files import MARK, new_files
 from geared_dynamics.model import GearedModel, require_model
-from geared_dynamics.trace.c_parameters import Parameters, parameters_of, turns
 from geared_dynamics.trace.c_reference import test, unknown
-from geared_dynamics.trace.c_text import Export, arguments, body, comment, identifier, literal
+from geared_dynamics.trace.c_text import (
+    Export,
+    Parameters,
+    arguments,
+    body,
+    comment,
+    identifier,
+    literal,
+    parameters_of,
+    turns,
+)
 from geared_dynamics.trace.compiled import USUAL
 from geared_dynamics.trace.joined_functions import forms_for, function_names, traced
 from geared_dynamics.trace.structure import Structure
@@ -100,7 +109,7 @@ def export_c(
         precision: ``double`` or ``float``.
         parameters: ``constants`` of the source, or a ``struct`` that every function takes
             first, so that masses, gravity and the constants of motors, friction and springs can
-            be changed at run time (``c_parameters``).
+            be changed at run time (``c_text``).
 
     Raises:
         UnknownNameError: If there is no such function, precision or kind of parameters.

@@ -9,7 +9,7 @@ import numpy as np
 
 from geared_dynamics.actuation.motor_commands import motor_commands
 from geared_dynamics.arrays import Array, BoolArray
-from geared_dynamics.dynamics import frames, friction_and_balancers, rigid
+from geared_dynamics.dynamics import drives, frames, rigid
 from geared_dynamics.dynamics.elastic import equations, flatness
 from geared_dynamics.dynamics.regressor import regressor
 from geared_dynamics.dynamics.state import State
@@ -22,10 +22,10 @@ from geared_dynamics.trace import (
     parameter_derivatives,
 )
 from geared_dynamics.trace.c_text import Export, absolute, arguments, literal
-from geared_dynamics.trace.feedforward_derivatives import feedforward_derivatives
 from geared_dynamics.trace.functions import FUNCTIONS, Program
 from geared_dynamics.trace.joined import numbers
 from geared_dynamics.trace.joined_functions import JOINED
+from geared_dynamics.trace.motor_derivatives import feedforward_derivatives
 
 TOLERANCE = {"double": 1e-12, "float": 1e-4}  # of the test, relative to the largest result
 STATES = 8  # of the test
@@ -143,7 +143,7 @@ def joined_reference(model: GearedModel, name: str, given: dict[str, Array]) -> 
     """The same of a function whose inputs have lengths of their own."""
     n = model.n
     if name == "friction_forces":
-        return friction_and_balancers.friction_forces(model, **given)
+        return drives.friction_forces(model, **given)
     if name == "external_forces":
         return frames.external_forces(model, given["q"], given["f_ext"].reshape(-1, 6))
     if name == motor_derivatives.COMMANDS_BY_MOTION:

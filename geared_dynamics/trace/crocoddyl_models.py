@@ -10,8 +10,8 @@ import numpy as np
 from geared_dynamics.actuation.driven_dynamics import windings
 from geared_dynamics.arrays import Array
 from geared_dynamics.checks import choice
+from geared_dynamics.dynamics.drives import motor_shares
 from geared_dynamics.dynamics.elastic.equations import forward_dynamics as elastic_forward
-from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.rigid import forward_dynamics
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError, ModelError, extra

@@ -22,8 +22,8 @@ from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels.door import KernelAnswer, door
 from geared_dynamics.model import GearedModel, require_model
 from geared_dynamics.trace.functions import FUNCTIONS, program_of
+from geared_dynamics.trace.joined import tape
 from geared_dynamics.trace.structure import forms_of
-from geared_dynamics.trace.tape import tape
 
 
 class Slopes:

@@ -31,10 +31,9 @@ from geared_dynamics.trace.functions import (
     solved,
 )
 from geared_dynamics.trace.graph import Number
-from geared_dynamics.trace.joined import JoinedFunction, Shapes, joined_results
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, filled, joined_results
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import NUMBER, Form, body_form
-from geared_dynamics.trace.tape import filled
 
 INVERSE_DERIVATIVES = "elastic.inverse_dynamics_derivatives"
 

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 from geared_dynamics.kernels import friction, kinematics, layout
 from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import elastic_derivatives as elastic
-from geared_dynamics.trace import feedforward_derivatives as flat
 from geared_dynamics.trace import functions
 from geared_dynamics.trace import motor_derivatives as motors
 from geared_dynamics.trace import parameter_derivatives as parameters
@@ -77,8 +76,8 @@ JOINED: dict[str, JoinedFunction] = {
     "elastic.forward_dynamics": elastic.FORWARD_DYNAMICS,
     elastic.INVERSE_DERIVATIVES: elastic.INVERSE_SLOPES,
     elastic.FORWARD_DERIVATIVES: elastic.FORWARD_SLOPES,
-    "elastic.feedforward": flat.FEEDFORWARD,
-    flat.FEEDFORWARD_DERIVATIVES: flat.FEEDFORWARD_SLOPES,
+    "elastic.feedforward": motors.FEEDFORWARD,
+    motors.FEEDFORWARD_DERIVATIVES: motors.FEEDFORWARD_SLOPES,
 }
 ALL: dict[str, Function | JoinedFunction] = {**FUNCTIONS, **JOINED}
 

@@ -21,11 +21,10 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.trace import functions
 from geared_dynamics.trace.functions import Arrays, jacobian, solved
 from geared_dynamics.trace.graph import Number
-from geared_dynamics.trace.joined import JoinedFunction, Shapes, joined_results
+from geared_dynamics.trace.joined import JoinedFunction, Shapes, filled, joined_results
 from geared_dynamics.trace.motor_derivatives import joint_widths, motor_count
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import Form, forms_of
-from geared_dynamics.trace.tape import filled
 
 # -- Motor commands by the parameters -------------------------------------------------------------
 

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from geared_dynamics.kernels import border, memory, sine
+from geared_dynamics.kernels import border, joint, memory
 from geared_dynamics.kernels import layout as at
 from geared_dynamics.trace import graph as of
 from geared_dynamics.trace.graph import Condition, ExpressionGraph, Number, Symbol
 
 PACKAGE = "geared_dynamics.kernels"
-REPLACED = (border, memory, sine)  # modules of the kernels some of whose functions are replaced
+REPLACED = (border, joint, memory)  # modules of the kernels some of whose functions are replaced
 
 
 class Cells:

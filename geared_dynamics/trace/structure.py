@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from geared_dynamics.arrays import Array, readonly
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import motor_shares, packed_drives
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
-from geared_dynamics.dynamics.motor_side import motor_shares
 from geared_dynamics.dynamics.packing import packed, packed_balancers
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import drive_layout as drive

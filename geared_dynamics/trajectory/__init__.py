@@ -24,7 +24,6 @@ from geared_dynamics.trajectory.references import (
     led_in,
     state,
 )
-from geared_dynamics.trajectory.rest_to_rest import rest_to_rest, smooth, through
 from geared_dynamics.trajectory.sampling import (
     Dense,
     Prepared,
@@ -36,7 +35,7 @@ from geared_dynamics.trajectory.sampling import (
     sample,
     sample_into,
 )
-from geared_dynamics.trajectory.spline import Spline
+from geared_dynamics.trajectory.spline import Spline, rest_to_rest, smooth, through
 from geared_dynamics.trajectory.time_optimal import Piecewise, jerk_bounded, trapezoidal
 from geared_dynamics.trajectory.waypoint_checks import checked
 from geared_dynamics.trajectory.waypoints import (

@@ -257,3 +257,16 @@ def refuse_moving_end(points: Waypoints, rules: Rules) -> None:
         finding = f"is {points.velocities[-1, j]:.6g} at the trajectory's end"
         remedy = "end with velocity 0, or set allow_nonzero_velocity_at_trajectory_end"
         raise TrajectoryError(place, finding, remedy)
+
+
+def refuse_unfit(waypoints: Waypoints) -> None:
+    """Raise if there are points to integrate, or the last one moves."""
+    if not waypoints.has_positions.all():
+        place = f"point {int(np.argmin(waypoints.has_positions))}, positions"
+        raise TrajectoryError(place, "are missing", "a smooth motion needs all positions")
+    moving = np.flatnonzero(np.abs(waypoints.velocities[-1]) > STANDING)
+    if moving.size:
+        name = waypoints.joint_names[int(moving[0])]
+        place = f"point {len(waypoints.times) - 1}, velocities, joint {name!r}"
+        finding = f"is {waypoints.velocities[-1, moving[0]]:.6g} at the trajectory's end"
+        raise TrajectoryError(place, finding, "a smooth motion ends at rest: end with velocity 0")

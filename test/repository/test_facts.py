@@ -20,7 +20,7 @@ READERS = {
     "scene/meshes.py": "draws what the URDF draws of links",
     "scene/page.py": "shows the teeth of the files' wheels",
     "scene/shapes.py": "draws the planetary sets of the files",
-    "scene/sizes.py": "draws the planetary sets of the files",
+    "scene/solids.py": "draws the planetary sets of the files",
     "apps/gear_graph_drawing.py": "draws the gears of the files",
 }
 # Pseudo-inverses of other matrices than A, each with their number.

@@ -116,7 +116,7 @@ TESTS = {
     "load.py": ("unit/test_errors.py", "property/test_gear_graphs.py"),
     "description/xml_input.py": ("unit/description/test_xml_input.py",),
     "runtime/feedforward_loop.py": ("unit/runtime/test_loop.py",),
-    "scene/sizes.py": ("unit/scene/test_shapes.py", "unit/apps/cli/test_view.py"),
+    "scene/solids.py": ("unit/scene/test_shapes.py", "unit/apps/cli/test_view.py"),
 }
 
 
@@ -134,7 +134,7 @@ def test_who_calls_a_kernel_is_found_by_what_it_imports(tool: Any) -> None:
     assert "regressor" not in reached
     files = {
         file
-        for file, _ in tool.choice.kernel_lines(ROOT, "geared_dynamics/kernels/nominal_cycle.py")
+        for file, _ in tool.choice.kernel_lines(ROOT, "geared_dynamics/kernels/control_cycle.py")
     }
     assert "control/safety/step.py" in files
     assert "dynamics/rigid.py" not in files
@@ -143,7 +143,7 @@ def test_who_calls_a_kernel_is_found_by_what_it_imports(tool: Any) -> None:
 def test_every_kernel_is_called_somewhere(tool: Any) -> None:
     """By ``kernels.NAME`` or by its name: a source without callers would meet no test."""
     sources = {source for source, _, _ in kernels.KERNELS.values()}
-    for source in sources | {"vector", "memory", "border", "observer_slopes"}:
+    for source in sources | {"vector", "memory", "border", "observer_linear"}:
         path = f"geared_dynamics/kernels/{source}.py"
         assert tool.choice.kernel_lines(ROOT, path), source
         assert len(tool.choice.test_files(ROOT, path)) > 4, source

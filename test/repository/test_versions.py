@@ -102,6 +102,18 @@ def test_pip_brings_the_messages_that_the_nodes_import(root: Path) -> None:
     assert wanted <= {name.replace("-", "_") for name in listed}
 
 
+def test_everybody_names_the_same_distributions(root: Path, manifest: ET.Element) -> None:
+    """README, which the documentation shows, and the manifest."""
+    row = re.search(r"^\| ROS 2 .*$", (root / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert row is not None
+    _, _, tested, expected, refused, _ = row[0].split("|")
+    described = " ".join((manifest.findtext("description") or "").split())
+    for cell in (tested, expected):
+        assert re.findall(r"[A-Z][a-z]+", cell)[0] in described
+    assert refused.strip() not in described
+    assert "support: begin" in (root / "docs" / "index.md").read_text("utf-8")
+
+
 def test_manifest_names_nothing_twice(manifest: ET.Element) -> None:
     names = [(e.tag, (e.text or "").strip()) for e in manifest if e.tag.endswith("depend")]
     assert len(names) == len(set(names))

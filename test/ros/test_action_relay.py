@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from fake_controller import ACTION, FakeController
 from feedforward_rig import JOINTS, POSTURE, Rig, elbow
 from goal_client import ABORTED, CANCELED, SUCCEEDED, Goal, GoalClient
 
@@ -19,60 +20,15 @@ pytest.importorskip("control_msgs.action", reason="control_msgs is not installed
 
 STILL = [0.0] * 3
 NEAR = [x + 0.3 for x in POSTURE]
-ACTION = "/arm_controller/follow_joint_trajectory"
 FEEDBACK = f"{ACTION}/_action/feedback"
 POINTS = [(0.6, NEAR, STILL, STILL), (1.2, POSTURE, STILL, STILL)]
 
 
-class FakeController:
-    """The controller's action, whose goals the test ends by hand."""
-
-    def __init__(self, rig: Rig) -> None:
-        from control_msgs.action import FollowJointTrajectory
-
-        self.kind = FollowJointTrajectory
-        self.accepts = True
-        self.handles: list[Any] = []
-        self.cancels = 0
-        self.serve(rig.graph.node)
-
-    def serve(self, node: Any) -> None:
-        """Offer the action on a node."""
-        from rclpy.action import ActionServer, CancelResponse, GoalResponse
-
-        def cancelled(_handle: Any) -> Any:
-            self.cancels += 1
-            return CancelResponse.ACCEPT
-
-        self.server = ActionServer(
-            node,
-            self.kind,
-            ACTION,
-            execute_callback=lambda handle: self.kind.Result(),
-            goal_callback=lambda goal: (
-                GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT
-            ),
-            handle_accepted_callback=self.handles.append,
-            cancel_callback=cancelled,
-        )
-
-    @property
-    def newest(self) -> Any:
-        return self.handles[-1]
-
-    def end(self, how: str, code: int, text: str) -> None:
-        """End the newest goal: succeed, abort or canceled."""
-
-        def finish(handle: Any) -> Any:
-            getattr(handle, how)()
-            return self.kind.Result(error_code=code, error_string=text)
-
-        self.newest.execute(finish)
-
-
 @pytest.fixture(scope="module")
-def controller(rig: Rig) -> FakeController:
-    return FakeController(rig)
+def controller(rig: Rig) -> Iterator[FakeController]:
+    found = FakeController(rig.graph.node)
+    yield found
+    found.leave()
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +66,23 @@ def begun(rig: Rig, client: GoalClient, controller: FakeController, **options: A
 def ended(rig: Rig, goal: Goal) -> tuple[int, int]:
     rig.feed_until(lambda: goal.answer, "the end of the goal")
     return goal.end
+
+
+def until_refused(rig: Rig, client: GoalClient) -> None:
+    """Send goals until the node knows that its controller is gone, of which it hears later.
+
+    Before, it accepts a goal for the controller that was there, and aborts it.
+    """
+    goal = client.send(POINTS)
+
+    def refused() -> bool:
+        nonlocal goal
+        if goal.answer is not None:
+            assert goal.end == (ABORTED, -1)
+            goal = client.send(POINTS)
+        return goal.accepted is False
+
+    rig.feed_until(refused, "a refusal")
 
 
 def test_the_controller_gets_effort_and_tolerances_and_its_answers_come_back(
@@ -227,7 +200,7 @@ def test_a_controller_that_does_not_answer_ends_the_goal(
     """Its process hangs, and its name stays in the graph."""
     from rclpy.node import Node
 
-    controller.server.destroy()
+    controller.leave()
     hung = Node("hung_controller", context=rig.graph.context)  # never spun
     controller.serve(hung)
     goal = client.send(POINTS)
@@ -241,8 +214,9 @@ def test_a_controller_that_does_not_answer_ends_the_goal(
     rig.feed_until(there, "the answer of the node")
     assert ended(rig, goal) == (ABORTED, -1)
     assert "has not answered" in goal.text
-    controller.server.destroy()
+    controller.leave()
     hung.destroy_node()
+    until_refused(rig, client)
     controller.serve(rig.graph.node)
 
 
@@ -250,9 +224,10 @@ def test_a_controller_that_goes_away_ends_its_goals_and_no_more_are_accepted(
     rig: Rig, client: GoalClient, controller: FakeController
 ) -> None:
     goal = begun(rig, client, controller)
-    controller.server.destroy()
+    controller.leave()
     assert ended(rig, goal) == (ABORTED, -1)
     assert "is gone" in goal.text
+    until_refused(rig, client)
     goal = client.send(POINTS)
     rig.feed_until(lambda: goal.accepted is not None, "an answer")
     assert goal.accepted is False

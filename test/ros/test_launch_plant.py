@@ -71,8 +71,9 @@ def test_the_simulated_arm_is_held(processes: Processes, graph: Graph, pace: str
     stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in states.messages]
     assert stamps[-1] > stamps[0] + 0.05
     assert max(abs(q) for q in states.last.position) < 0.02
-    name, patience = "safety.state_timeout", {"real_time": 0.05, "lock_step": 10.0}
-    assert graph.get_parameters("/arm/feedforward_node", [name]) == {name: patience[pace]}
+    usual = {"safety.state_timeout": 0.05, "safety.clock_timeout": 1.0}
+    patience = {"real_time": usual, "lock_step": dict.fromkeys(usual, 10.0)}
+    assert graph.get_parameters("/arm/feedforward_node", [*usual]) == patience[pace]
     assert process.stop() == 0, process.report()
     assert "exception" not in process.output, process.report()
 

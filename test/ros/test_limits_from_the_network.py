@@ -13,6 +13,7 @@ import pytest
 import geared_dynamics as gd
 from feedforward_rig import DRIVETRAIN, POSTURE, URDF, Rig
 from observer_rig import ObserverRig
+from plant_rig import RATE, PlantRig, stamp
 from ros_harness import Graph, Processes
 
 TEXT = URDF.read_text("utf-8")
@@ -305,3 +306,28 @@ def test_the_observer_keeps_its_model_too(
     result = graph.set_parameters(rig.node, {"payload.mass": 4000.0})
     assert not result.successful
     assert "payload.mass: is 4000 kg" in result.reason
+
+
+def test_the_plant_keeps_its_model_too(graph: Graph, processes: Processes) -> None:
+    """After a wild description it moves as before."""
+    from std_msgs.msg import String
+
+    publisher = graph.publisher("/robot_description", String, latched())
+    publisher.publish(String(data=TEXT))
+    rig = PlantRig(graph, processes)
+    process = rig.start_plant(urdf_path="", pace="lock_step")
+    state = rig.next_state()
+    publisher.publish(String(data=WILD))
+    rig.until_said(process, "the new robot description is not used")
+    twin = gd.simulation.Plant(
+        gd.load_model(TEXT, DRIVETRAIN), command="effort", engine="equations"
+    )
+    twin.reset(POSTURE)
+    graph.wait_for_subscribers(rig.named)
+    effort = gravity() + np.array([3.0, -2.0, 1.0])
+    for _ in range(3):
+        before = stamp(state)
+        rig.named.publish(rig.command(state, effort))
+        state = rig.next_state(lambda found, before=before: stamp(found) > before)  # type: ignore[misc]
+        twin.step(effort, 1.0 / RATE)
+        np.testing.assert_array_equal(state.position, twin.read().joint_state(twin.model).q)

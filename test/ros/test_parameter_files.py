@@ -10,8 +10,8 @@ import yaml
 
 from feedforward_rig import DRIVETRAIN, URDF
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.node_parameters import NodeParameters
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
+from geared_dynamics.runtime.observer_settings import ObserverParameters
+from geared_dynamics.runtime.parameters import NodeParameters
 from geared_dynamics.runtime.plant_node_settings import PlantParameters
 from observer_node_arm import drives
 from ros_harness import Graph, Process, Processes

@@ -154,6 +154,7 @@ def test_the_policy_allows_what_the_plant_uses(
 ) -> None:
     name = "plant_node"
     values = {"drivetrain": DRIVES, "engine": "equations", "pace": pace, "use_sim_time": "true"}
+    values |= {"wait_for_observer": "true"}
     values |= {"wall.frame": "link_3", "wall.point": "[0.0, 0.0, -5.0]"}
     options = [part for key, value in values.items() for part in ("-p", f"{key}:={value}")]
     process = processes.start("-m", f"geared_dynamics.ros.{name}", "--ros-args", *options)
@@ -163,7 +164,8 @@ def test_the_policy_allows_what_the_plant_uses(
     for kind, names in used(graph, name).items():
         assert names <= allowed(kind, name), f"{kind}: {sorted(names - allowed(kind, name))}"
     # The last of elastic arms.
-    wait_for_all(graph, name, {"/parameter_events", "/clock", "/link_states"})
+    unused = {f"/{name}/observed"} if pace == "real_time" else set()
+    wait_for_all(graph, name, {"/parameter_events", "/clock", "/link_states"} | unused)
 
 
 def describe(graph: Graph) -> None:

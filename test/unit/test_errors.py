@@ -32,7 +32,7 @@ from geared_dynamics.errors import (
     shown,
     urdf_doubt,
 )
-from geared_dynamics.runtime.contact_setup import ContactForceError
+from geared_dynamics.runtime.contact_force import ContactForceError
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.trajectory.waypoints import OLD_HEADER_TIMESTAMP, TrajectoryError
 

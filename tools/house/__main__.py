@@ -19,9 +19,9 @@ DOORS = ("apps.cli", "kernels")
 READERS = {"mcap_file", "sqlite_file", "table_file", "trajectory_file", "ros2_control"}
 READERS |= {"yaml_loader", "other_transmissions", "denavit_hartenberg", "rodrigues"}
 READERS |= {"joint_state_wire", "mcap_records", "table_style", "mjcf", "drivetrain_skeleton"}
-READERS |= {"motor_sections", "robot_reader"}
+READERS |= {"motor_sections", "urdf_files"}
 ENTRIES = {"feedforward_node", "elastic_observer_node", "plant_node", "main"}
-ENTRIES |= {"publish_trajectory", "echo", "observer_timing", "cycle_timing"}
+ENTRIES |= {"publish_trajectory", "echo", "node_timing"}
 ENTRIES |= {"compiled", "derivatives", "c_code"}  # public names that ``api`` loads late
 # Drawing engines that a later plan replaces as a whole.
 APART = ("apps.gear_graph", "scene.")

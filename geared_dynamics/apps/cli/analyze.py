@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,19 +22,24 @@ from geared_dynamics.analysis.analysis_files import (
 )
 from geared_dynamics.analysis.compare import Analysis, analyze
 from geared_dynamics.analysis.comparison_numbers import (
+    JointFigures,
+    MotorFigures,
     compared,
     delay_note,
     friction_yaml,
     joint_figures,
-    milliseconds,
     motor_figures,
-    percents,
     summary,
-    three_digits,
 )
 from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.options import add_force_option, open_console, say_replaced
 from geared_dynamics.apps.cli.recording_options import (
     add_compiled_option,
@@ -49,8 +55,7 @@ from geared_dynamics.apps.cli.recording_options import (
     provenance,
     show_payload_frame,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
-from geared_dynamics.checks import percent_cell
+from geared_dynamics.checks import or_dash, percent_cell
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, extra, printable
 from geared_dynamics.files import refuse_foreign, write_text
@@ -285,6 +290,9 @@ def analyze_one(
 
 def show(console: Console, analysis: Analysis) -> None:
     """Print one recording's tables."""
+    joints, motors, models = joint_figures(analysis), motor_figures(analysis), compared(analysis)
+    dashes, friction = delay_note(joints), friction_yaml(analysis.model, joints)
+    answer = summary(analysis, joints)
     totals, rate = analysis.totals, analysis.recording.rate
     size = f"{totals.samples} samples at {rate:.4g} Hz"
     console.print(f"{analysis.recording.path}: {size}", soft_wrap=True)
@@ -292,32 +300,32 @@ def show(console: Console, analysis: Analysis) -> None:
     for note in analysis.notes:
         console.print(note, style="yellow", soft_wrap=True)
     console.print()
-    units = sorted({joint.unit for joint in joint_figures(analysis)})
+    units = sorted({joint.unit for joint in joints})
     alone = f"; RMS and peak in {units[0]}" if len(units) == 1 else ""
     title = f"Measured less predicted, % of measured RMS{alone}"
-    print_table(console, title, residual_table(analysis, bool(alone)))
-    if delay_note(joint_figures(analysis)):
-        console.print(delay_note(joint_figures(analysis)))
+    print_table(console, title, residual_table(joints, models, bool(alone)))
+    if dashes:
+        console.print(dashes)
         console.print()
-    print_table(console, "RMS of each term, % of measured RMS", share_table(analysis))
-    if motor_figures(analysis):
-        print_table(console, "Motors along this motion, by the model", motor_table(analysis))
+    print_table(console, "RMS of each term, % of measured RMS", share_table(joints))
+    if motors:
+        print_table(console, "Motors along this motion, by the model", motor_table(motors))
     hints: dict[str, list[str]] = {}
-    for joint in joint_figures(analysis):
+    for joint in joints:
         hints.setdefault(joint.hint, []).append(joint.joint)
-    for hint, joints in hints.items():
-        console.print(f"{', '.join(joints)}: {hint}", soft_wrap=True)
-    lines = friction_yaml(analysis)
-    if lines:
+    for hint, names in hints.items():
+        console.print(f"{', '.join(names)}: {hint}", soft_wrap=True)
+    if friction:
         console.print("friction to paste into the drivetrain file, what it has added:")
-        console.print(lines, soft_wrap=True)
-    console.print(summary(analysis), style="bold", soft_wrap=True)
+        console.print(friction, soft_wrap=True)
+    console.print(answer, style="bold", soft_wrap=True)
     console.print()
 
 
-def residual_table(analysis: Analysis, alike: bool) -> Table:
-    """Residuals of the models; with units where they are not all alike."""
-    models = compared(analysis)
+def residual_table(
+    joints: Sequence[JointFigures], models: Mapping[str, int], alike: bool
+) -> Table:
+    """Residuals of the models that are shown; with units where they are not all alike."""
     heads = [
         "measured\nRMS",
         *(f"{name.replace('without', 'no')}\n%" for name in models),
@@ -326,28 +334,27 @@ def residual_table(analysis: Analysis, alike: bool) -> Table:
         "delay\nms",
     ]
     table = numeric_table("joint", *heads)
-    for joint in joint_figures(analysis):
+    for joint in joints:
         table.add_row(
             joint.joint if alike else f"{joint.joint} [{joint.unit}]",
             f"{joint.rms:.4g}",
-            *(percents(joint.percent[i]) for i in models.values()),
+            *(or_dash(joint.percent[i], ".1f") for i in models.values()),
             f"{joint.residual[-1]:.3g}",
             f"{joint.residual_peak[-1]:.3g}",
-            milliseconds(joint.delay),
+            or_dash(1e3 * joint.delay, ".1f"),
         )
     return table
 
 
-def share_table(analysis: Analysis) -> Table:
+def share_table(joints: Sequence[JointFigures]) -> Table:
     """Shares of the terms."""
-    figures = joint_figures(analysis)
-    table = numeric_table("joint", *(name[:8] for name in figures[0].shares))
-    for joint in figures:
-        table.add_row(joint.joint, *map(percents, joint.shares.values()))
+    table = numeric_table("joint", *(name[:8] for name in joints[0].shares))
+    for joint in joints:
+        table.add_row(joint.joint, *(or_dash(share, ".1f") for share in joint.shares.values()))
     return table
 
 
-def motor_table(analysis: Analysis) -> Table:
+def motor_table(motors: Sequence[MotorFigures]) -> Table:
     """Torque, current, voltage of the motors."""
     heads = [
         f"{what}\n{figure} {unit}"
@@ -355,8 +362,8 @@ def motor_table(analysis: Analysis) -> Table:
         for figure in ("RMS", "peak")
     ]
     table = numeric_table("motor", *heads, "beyond\nlimits %")
-    for motor in motor_figures(analysis):
+    for motor in motors:
         pairs = [(motor.rms[i], motor.peak[i]) for i in range(3)]
-        cells = [three_digits(x) for pair in pairs for x in pair]
+        cells = [or_dash(x) for pair in pairs for x in pair]
         table.add_row(motor.motor, *cells, percent_cell(motor.exceeded))
     return table

@@ -14,7 +14,13 @@ from geared_dynamics.analysis.crosscheck import (
     CrossCheck,
     cross_check,
 )
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
@@ -25,7 +31,6 @@ from geared_dynamics.apps.cli.options import (
     stage,
     tolerance,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.checks import percent, percent_cell
 from geared_dynamics.model.model import GearedModel
 

@@ -6,7 +6,13 @@ import argparse
 import time
 from typing import Any
 
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.options import (
     add_functions_option,
     add_robot_arguments,
@@ -14,7 +20,6 @@ from geared_dynamics.apps.cli.options import (
     open_console,
     stage,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

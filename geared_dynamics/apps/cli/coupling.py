@@ -16,7 +16,13 @@ from geared_dynamics.analysis.coupling_gap import (
     unabsorbed_share,
 )
 from geared_dynamics.analysis.crosscheck import random_states
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
@@ -31,14 +37,12 @@ from geared_dynamics.apps.cli.recording_options import (
     open_one,
     progress_bar,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.checks import percent, percent_cell, rounded
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.recordings.most_excited import found_bandwidth
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
-from geared_dynamics.recordings.spans import MotionReader
+from geared_dynamics.recordings.spans import MotionReader, found_bandwidth
 
 HEADS = ("trans-\nmission", "rotor-\nlink", "gyro-\nscopic")  # as CAUSES
 MATTERS = 1.0  # [%] of the joint's torque: below it other errors are larger

@@ -11,7 +11,15 @@ from rich.console import Console
 from rich.table import Table
 
 from geared_dynamics.analysis.coupling_gap import diagonal_exactness
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_indented,
+    print_matrix,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.drive_tables import assumptions, gaps, orbits, print_drives, sources
 from geared_dynamics.apps.cli.options import (
     add_force_option,
@@ -20,12 +28,6 @@ from geared_dynamics.apps.cli.options import (
     open_console,
     say_replaced,
     stage,
-)
-from geared_dynamics.apps.cli.tables import (
-    numeric_table,
-    print_indented,
-    print_matrix,
-    print_table,
 )
 from geared_dynamics.apps.gear_graph_drawing import graph_svg
 from geared_dynamics.errors import GearedDynamicsError

@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from geared_dynamics.apps.cli.tables import numeric_table, print_indented, print_table
+from geared_dynamics.apps.cli.command_output import numeric_table, print_indented, print_table
 from geared_dynamics.description.drive_records import (
     BalancerRecord,
     FrictionRecord,

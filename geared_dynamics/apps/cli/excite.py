@@ -11,7 +11,13 @@ import numpy as np
 
 from geared_dynamics.analysis.analysis_files import refuse_existing
 from geared_dynamics.analysis.excitation import excite, trajectory_yaml, write_trajectory_bag
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.options import (
     add_force_option,
     add_robot_arguments,
@@ -21,7 +27,6 @@ from geared_dynamics.apps.cli.options import (
     seed,
 )
 from geared_dynamics.apps.cli.recording_options import frequency, jobs, progress_bar
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import MARK, refuse_foreign, write_text
 

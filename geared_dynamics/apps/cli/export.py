@@ -6,7 +6,7 @@ import argparse
 import math
 from pathlib import Path
 
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
     add_force_option,
     add_functions_option,

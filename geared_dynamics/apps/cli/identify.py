@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from geared_dynamics.analysis.identification import Identified, identify
-from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_equations import Settings, equations
 from geared_dynamics.analysis.identification_report import (
     FAR,
     ParameterRow,
@@ -25,9 +25,13 @@ from geared_dynamics.analysis.identification_report import (
     write_identification,
 )
 from geared_dynamics.analysis.identification_results import payload
-from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.verdict import Judgement, judged, wider_residual
-from geared_dynamics.apps.cli.documents import add_json_option, print_document
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+)
 from geared_dynamics.apps.cli.identify_output import (
     add_options,
     find_gains,
@@ -65,8 +69,9 @@ from geared_dynamics.apps.cli.recording_options import (
     show_payload_frame,
     with_payload,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.arrays import Array
+from geared_dynamics.checks import or_dash
+from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.recording import Recording, open_recording
@@ -183,11 +188,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def share(text: str) -> float:
     """Read a number from 0 to below 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < 1.0:
+    value = number_or_none(text)
+    if value is None or not 0.0 <= value < 1.0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to below 1")
     return value
 
@@ -316,10 +318,8 @@ def show_details(console: Console, result: Identified, rows: Sequence[ParameterR
         if row.name.endswith("+"):
             console.print(f"{row.name.removesuffix(' +')} stands for {row.whole}", soft_wrap=True)
     if result.doubtful:
-        listed = ", ".join(result.doubtful)
-        console.print(
-            f"hardly determined by this motion (30 % or worse): {listed}", soft_wrap=True
-        )
+        what = "hardly determined by this motion (30 % or worse)"
+        console.print(f"{what}: {', '.join(result.doubtful)}", soft_wrap=True)
     if result.physical is not None:
         console.print(
             f"physical parameters: {result.physical.status}; least eigenvalue of a link's "
@@ -376,7 +376,7 @@ def residual_table(result: Identified, wider: Array, others: bool) -> Table:
         held = result.held_rms[j]
         fitted += [100 * value / held if held else np.nan for value in result.residual[3:, j]]
         fitted += [100 * wider[j]]
-        table.add_row(name, *("-" if np.isnan(x) else f"{x:.1f}" for x in fitted))
+        table.add_row(name, *(or_dash(x, ".1f") for x in fitted))
     return table
 
 

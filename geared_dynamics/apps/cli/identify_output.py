@@ -13,17 +13,20 @@ import numpy as np
 from rich.console import Console
 
 from geared_dynamics.analysis.analysis_files import write_table
-from geared_dynamics.analysis.drive_gains import DriveGains, drive_gains_from_load
 from geared_dynamics.analysis.identification import Identified
-from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_equations import (
+    DriveGains,
+    drive_gains_from_load,
+    equations,
+)
 from geared_dynamics.analysis.identification_results import Written, written
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.parameter_columns import prior
 from geared_dynamics.analysis.verdict import Judgement
-from geared_dynamics.apps.cli.documents import robot_part
+from geared_dynamics.apps.cli.command_output import numeric_table, print_table, robot_part
 from geared_dynamics.apps.cli.options import finite_number, load_robot
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.arrays import Array
+from geared_dynamics.checks import or_dash
 from geared_dynamics.description.yaml_files import read_data, yaml_text
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import MARK, new_files, refuse_foreign
@@ -110,7 +113,7 @@ def show_gains(console: Console, model: GearedModel, gains: DriveGains, effort: 
         model.motors.torque_constant if effort == "motor_current" else np.ones(len(gains.gains))
     )
     for name, gain, sigma, before in zip(model.motor_names, *gains, files, strict=True):
-        said = "-" if np.isnan(before) else f"{before:.5g}"
+        said = or_dash(before, ".5g")
         if np.isnan(gain):  # its joints are frozen
             table.add_row(name, "-", "-", said)
         else:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 
-from geared_dynamics.apps.cli.documents import add_json_option, print_document
+from geared_dynamics.apps.cli.command_output import add_json_option, print_document
 from geared_dynamics.apps.cli.options import add_files, open_console, require_robot
 from geared_dynamics.description.drivetrain_reader import schema_file
 from geared_dynamics.description.drivetrain_skeleton import FILL_IN, drivetrain_skeleton

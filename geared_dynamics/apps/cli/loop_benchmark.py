@@ -9,9 +9,13 @@ from pathlib import Path
 from rich.table import Table
 
 import geared_dynamics as gd
-from geared_dynamics.apps.cli.documents import add_json_option, print_document
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+)
 from geared_dynamics.apps.cli.options import add_files, open_console
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.apps.latency_run import (
     Measured,
     Options,

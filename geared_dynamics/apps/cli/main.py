@@ -1,23 +1,23 @@
-"""Entry point of ``geared-dynamics``."""
+"""Entry point of ``geared-dynamics``: commands by name, their help, and what ends them."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import io
+import json
 import os
 import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TextIO
+from typing import Any, TextIO
 
 from geared_dynamics import __version__
-from geared_dynamics.apps.cli.command_help import show_arguments
-from geared_dynamics.apps.cli.examples import epilog
 from geared_dynamics.errors import (
     DescriptionError,
     GearedDynamicsError,
@@ -26,6 +26,9 @@ from geared_dynamics.errors import (
     printable,
 )
 from geared_dynamics.files import drivetrain_beside, known_files, no_such_robot, robot_files
+
+# -- Entry point ----------------------------------------------------------------------------------
+
 
 PROGRAM = "geared-dynamics"
 DESCRIPTION = "Exact dynamics of geared robots: describe a robot, check it, export it."
@@ -239,6 +242,117 @@ def _warnings_in_one_line() -> Iterator[None]:
         warnings.simplefilter("always", GearedDynamicsWarning)
         warnings.showwarning = show
         yield
+
+
+# -- Help of a command without its libraries: argparse's own text from command_help.json ----------
+#
+# A command's arguments need NumPy, numba and more to be built, which takes longer than reading the
+# help. tools/command_help.py writes down what the help shows of them; a test compares.
+
+
+HELP_FILE = "command_help.json"
+SHOWN = ("option_strings", "dest", "nargs", "default", "required", "help", "metavar")
+
+
+class Shown(argparse.Action):
+    """An argument that is shown, and not read: the help ends the program."""
+
+    def __call__(self, *_: Any) -> None:
+        """Take what was given for it."""
+
+
+def described(parser: argparse.ArgumentParser) -> dict[str, Any]:
+    """What the help shows of a parser, as JSON has it: the order is that of the usage."""
+    groups, either = parser._action_groups, parser._mutually_exclusive_groups
+    arguments = [
+        {name: getattr(action, name) for name in SHOWN}
+        | {
+            "choices": None if action.choices is None else [*action.choices],
+            "group": next(g.title for g in groups if action in g._group_actions),
+            "either": any(action in group._group_actions for group in either),
+        }
+        for action in parser._actions
+        if not isinstance(action, argparse._HelpAction)
+    ]
+    titles = {group.title: group.description for group in groups}
+    text = {"description": parser.description, "groups": titles, "arguments": arguments}
+    return dict(json.loads(json.dumps(text, default=str)))
+
+
+def show_arguments(parser: argparse.ArgumentParser, command: str) -> None:
+    """Give a parser what the help of a command shows."""
+    text = json.loads(files(__package__).joinpath(HELP_FILE).read_text("utf-8"))[command]
+    parser.description = text["description"]
+    groups: dict[str, Any] = {str(group.title): group for group in parser._action_groups}
+    for title, description in text["groups"].items():
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title, description)
+    exclusive: Any = None
+    for argument in text["arguments"]:
+        group, either = groups[argument.pop("group")], argument.pop("either")
+        if isinstance(argument["metavar"], list):
+            argument["metavar"] = tuple(argument["metavar"])
+        if either and exclusive is None:
+            exclusive = group.add_mutually_exclusive_group(required=True)
+        (exclusive if either else group)._add_action(Shown(**argument))
+
+
+# -- Command lines that --help shows below the options; arm.urdf is the user's own ----------------
+
+
+ARM = "arm.urdf arm.drivetrain.yaml"
+
+EXAMPLES = {
+    "demo": ("", "elbow --out elbow_demo", f"{ARM} --engine equations"),
+    "init": (
+        "arm.urdf",
+        "arm.urdf --ratio 100 --rotor-inertia 1e-4",
+        "arm.urdf --ratio joint_1=120 joint_2=-80 --out drives.yaml",
+    ),
+    "check": (ARM, "arm.urdf", f"{ARM} --lock finger=0.02 --states 1000 --json"),
+    "describe": (ARM, f"{ARM} --graph gears.svg", f"{ARM} --json"),
+    "view": (ARM, f"{ARM} --out arm.html", f"{ARM} --demo --out arm.gif"),
+    "export": (
+        f"{ARM} --mjcf arm.xml",
+        f"{ARM} --c -o arm_c",
+        f"{ARM} --c -o arm_c --float --functions inverse_dynamics gravity_forces",
+    ),
+    "coupling": (ARM, f"{ARM} run.mcap", f"{ARM} --states 10000 --json"),
+    "analyze": (
+        f"run.mcap {ARM} --output report",
+        f"run.csv {ARM} --effort motor_current --degrees --columns effort=i_{{joint}}",
+        f"monday.mcap tuesday.mcap {ARM} --payload 2.1 0 0 0.08 --skip-rest",
+    ),
+    "identify": (
+        f"run.mcap {ARM} --output identified",
+        f"run.mcap {ARM} --validate other.mcap --known 'link_*'",
+        f"run.mcap {ARM} --effort motor_current --loaded with_load.mcap --payload 2.1 0 0 0.08",
+    ),
+    "excite": (
+        f"{ARM} --output motion.yaml",
+        f"{ARM} --output motion.yaml --duration 30 --acceleration 8 --repeat 2",
+        f"{ARM} --output motion.yaml --bag motion",
+    ),
+    "loop-benchmark": ("", f"{ARM} --rate 500 --duration 20", "--node observer --check --json"),
+    "warm-up": ("", "--json", "--json > kernels.json"),
+    "compile": (
+        f"{ARM}",
+        f"{ARM} --functions inverse_dynamics inverse_dynamics_derivatives",
+        f"{ARM} --batches --json",
+    ),
+    "completion": ("bash", "zsh", "fish > ~/.config/fish/completions/geared-dynamics.fish"),
+    "tune-observer": (
+        f"run.mcap {ARM}",
+        f"run.mcap {ARM} --resolution 4.8e-5 --force-bandwidth 20",
+        f"run.mcap {ARM} --noise 2e-5 --json",
+    ),
+}
+
+
+def epilog(command: str) -> str:
+    """The end of a command's help."""
+    lines = (f"  geared-dynamics {command} {words}".rstrip() for words in EXAMPLES[command])
+    return "\n".join(["examples:", *lines])
 
 
 if __name__ == "__main__":

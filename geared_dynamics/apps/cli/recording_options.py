@@ -18,13 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from geared_dynamics import __version__
 from geared_dynamics.actuation.command_type import EFFORTS
 from geared_dynamics.analysis.report import Provenance
-from geared_dynamics.apps.cli.options import (
-    Once,
-    finite_number,
-    load_robot,
-    locked_joint,
-    stage,
-)
+from geared_dynamics.apps.cli.options import Once, finite_number, load_robot, locked_joint, stage
 from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
@@ -262,15 +256,16 @@ def open_joints(
     args: argparse.Namespace, model: GearedModel, path: str, joints: Sequence[str], efforts: bool
 ) -> Recording:
     """Open a recording of these joints; options of tables do not apply to bags."""
-    table = is_table(Path(path))
-    kinds = {is_table(Path(other)) for other in every_recording(args)} | {table}
-    of_tables, of_bags = table or len(kinds) == 1, not table or len(kinds) == 1
+    names, columns = recorded_names(args, joints), once("--columns", args.columns)
+    tables = {name: is_table(Path(name)) for name in (path, *every_recording(args))}
+    alike = len(set(tables.values())) == 1
+    of_tables, of_bags = alike or tables[path], alike or not tables[path]
     return open_recording(
         path,
         joints,
         topic=args.topic if of_bags else None,
-        rename=recorded_names(args, joints),
-        columns=once("--columns", args.columns) if of_tables else None,
+        rename=names,
+        columns=columns if of_tables else None,
         rate=args.rate if of_tables else None,
         time_unit=args.time_unit if of_tables else None,
         degrees=args.degrees and angular(args, model),

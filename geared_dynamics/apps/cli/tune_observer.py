@@ -17,7 +17,13 @@ from geared_dynamics.analysis.observer_tuning import (
     suggest,
     verdict,
 )
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import (
+    add_json_option,
+    numeric_table,
+    print_document,
+    print_table,
+    robot_part,
+)
 from geared_dynamics.apps.cli.options import open_console
 from geared_dynamics.apps.cli.recording_options import (
     add_recording_options,
@@ -29,7 +35,6 @@ from geared_dynamics.apps.cli.recording_options import (
     progress_bar,
     show_payload_frame,
 )
-from geared_dynamics.apps.cli.tables import numeric_table, print_table
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError

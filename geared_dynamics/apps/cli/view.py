@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from geared_dynamics.apps.cli.documents import add_json_option, print_document, robot_part
+from geared_dynamics.apps.cli.command_output import add_json_option, print_document, robot_part
 from geared_dynamics.apps.cli.options import (
     add_force_option,
     add_robot_arguments,
@@ -27,11 +27,7 @@ from geared_dynamics.apps.cli.options import (
 )
 from geared_dynamics.apps.cli.view_motion import add_motion_options, motion_of
 from geared_dynamics.arrays import Array
-from geared_dynamics.errors import (
-    DescriptionError,
-    GearedDynamicsError,
-    MissingPackageError,
-)
+from geared_dynamics.errors import DescriptionError, GearedDynamicsError, MissingPackageError
 from geared_dynamics.files import MARK, new_files, refuse_foreign
 from geared_dynamics.scene.live import LivePage
 from geared_dynamics.scene.page import ArmPage, extent, quiet_server, view

@@ -14,7 +14,7 @@ from geared_dynamics.apps.cli.recording_options import (
     open_one,
 )
 from geared_dynamics.apps.demo_motion import demanding
-from geared_dynamics.dynamics.motor_side import motor_torques
+from geared_dynamics.dynamics.drives import motor_torques
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.recordings.motions import (

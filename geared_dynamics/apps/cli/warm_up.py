@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 from geared_dynamics import kernels
-from geared_dynamics.apps.cli.documents import add_json_option, print_document
+from geared_dynamics.apps.cli.command_output import add_json_option, print_document
 from geared_dynamics.apps.cli.options import open_console
 from geared_dynamics.workers import worker_pool
 

@@ -22,7 +22,7 @@ from geared_dynamics.model import GearedModel, require_model
 
 
 def packed_limits(policy: Policy) -> Array:
-    """The policy as the kernel reads it (see ``kernels.nominal_layout``).
+    """The policy as the kernel reads it (see ``kernels.control_cycle``).
 
     An error is an event where it exceeds ``tracking`` or ``resume_error``, and where
     no joint has a tolerance there is none. The kernel is compiled here, so that no cycle

@@ -3,10 +3,12 @@
 from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
     Environment,
+    Line,
     LockedGear,
+    Peg,
+    Surface,
     springs_in_series,
 )
-from geared_dynamics.dynamics.contact.effective import effective_mass
 from geared_dynamics.dynamics.contact.motion import (
     ConstrainedMotion,
     Coordinates,
@@ -17,7 +19,7 @@ from geared_dynamics.dynamics.contact.motion import (
     impact,
 )
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
-from geared_dynamics.dynamics.contact.shapes import Line, Peg, Surface
+from geared_dynamics.dynamics.frames import effective_mass
 
 __all__ = [
     "ConstrainedMotion",

@@ -10,9 +10,8 @@ import numpy as np
 from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.checks import choice, flag
-from geared_dynamics.dynamics.contact.constraints import Contact
+from geared_dynamics.dynamics.contact.constraints import Contact, not_negative
 from geared_dynamics.dynamics.contact.packing import PreparedContacts, prepare
-from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.contact.states import (
     call_contacts,
     coefficient,

@@ -14,9 +14,13 @@ from geared_dynamics.dynamics.contact.constraints import (
     Constraint,
     Contact,
     Environment,
+    Geometric,
+    Line,
     LockedGear,
+    Peg,
+    Surface,
+    not_negative,
 )
-from geared_dynamics.dynamics.contact.shapes import Geometric, Line, Peg, Surface, not_negative
 from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.errors import (
     ArrayError,

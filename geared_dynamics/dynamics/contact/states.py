@@ -17,9 +17,8 @@ from geared_dynamics.dynamics.arguments import (
     common_lead,
     refuse,
 )
-from geared_dynamics.dynamics.contact.constraints import Constraint, Environment
+from geared_dynamics.dynamics.contact.constraints import Constraint, Environment, not_negative
 from geared_dynamics.dynamics.contact.packing import PreparedContacts
-from geared_dynamics.dynamics.contact.shapes import not_negative
 from geared_dynamics.dynamics.frames import jacobian, pose
 from geared_dynamics.errors import ArrayError, GearedDynamicsError, ModelError, shown
 from geared_dynamics.kernels import contact_layout as at

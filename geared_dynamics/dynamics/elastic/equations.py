@@ -23,9 +23,9 @@ from geared_dynamics.dynamics.arguments import (
     finite_input,
     refuse_overflow,
 )
+from geared_dynamics.dynamics.drives import checked, refuse_infinite
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
 from geared_dynamics.dynamics.frames import external_forces, with_wrenches
-from geared_dynamics.dynamics.motor_side import checked, refuse_infinite
 from geared_dynamics.dynamics.packing import packed, sealed
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ArrayError

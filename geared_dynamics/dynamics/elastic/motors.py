@@ -7,11 +7,10 @@ from typing import NoReturn
 import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike
-from geared_dynamics.dynamics import friction_and_balancers
+from geared_dynamics.dynamics import drives
 from geared_dynamics.dynamics.arguments import call, common_lead, finite_input
-from geared_dynamics.dynamics.drive_packing import pack_drives, packed_drives
+from geared_dynamics.dynamics.drives import checked, pack_drives, packed_drives
 from geared_dynamics.dynamics.elastic.equations import joined, structure_matrix
-from geared_dynamics.dynamics.motor_side import checked
 from geared_dynamics.dynamics.state import State, takes_state
 from geared_dynamics.errors import ModelError
 from geared_dynamics.kernels import drive_layout
@@ -136,7 +135,7 @@ def friction_forces(
         "load": (np.zeros(count) if load is None else load, count),
     }
     rotors = call("rotor_friction", model, inputs, (count,), constants=(packed_drives(model),))
-    return friction_and_balancers.friction_forces(model, state.v, state.q, tau), rotors
+    return drives.friction_forces(model, state.v, state.q, tau), rotors
 
 
 def shares_behind_springs(model: GearedModel) -> Array:

@@ -11,9 +11,9 @@ import geared_dynamics as gd
 from geared_dynamics.analysis import comparison_numbers
 from geared_dynamics.analysis.compare import Analysis, analyze, over_spans
 from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures, summary
-from geared_dynamics.analysis.comparison_totals import predicted
 from geared_dynamics.analysis.coupling_gap import coupling_parts, coupling_sums, unabsorbed_share
-from geared_dynamics.analysis.span_comparison import Kept
+from geared_dynamics.analysis.span_comparison import Kept, predicted
+from geared_dynamics.checks import or_dash
 from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.recordings.motions import Meaning
@@ -246,7 +246,8 @@ def test_currents_and_voltages_are_the_commands() -> None:
 
 
 def test_summary_is_one_sentence() -> None:
-    assert "complete 0.0 %" in summary(analysis())
+    found = analysis()
+    assert "complete 0.0 %" in summary(found, joint_figures(found))
 
 
 def test_causes_of_coupling_add_up() -> None:
@@ -275,17 +276,9 @@ def test_a_coaxial_rotor_is_absorbed_and_a_skew_one_is_not() -> None:
 
 
 def test_cells_of_what_is_not_known_are_dashes() -> None:
-    assert [comparison_numbers.milliseconds(x) for x in (0.0123, -0.0005, np.nan)] == [
-        "12.3",
-        "-0.5",
-        "-",
-    ]
-    assert [comparison_numbers.three_digits(x) for x in (1234.5, 0.0, np.nan)] == [
-        "1.23e+03",
-        "0",
-        "-",
-    ]
-    assert [comparison_numbers.percents(x) for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
+    assert [or_dash(1e3 * x, ".1f") for x in (0.0123, -0.0005, np.nan)] == ["12.3", "-0.5", "-"]
+    assert [or_dash(x) for x in (1234.5, 0.0, np.nan)] == ["1.23e+03", "0", "-"]
+    assert [or_dash(x, ".1f") for x in (12.34, 0.0, np.nan)] == ["12.3", "0.0", "-"]
 
 
 def test_a_dash_among_the_delays_is_explained() -> None:

@@ -7,8 +7,12 @@ import pytest
 
 import geared_dynamics as gd
 from elbow_run import MODEL, TAU, A, Q, T, V
-from geared_dynamics.analysis.drive_gains import drive_gains_from_load, null_vector
-from geared_dynamics.analysis.identification_equations import Equations, equations
+from geared_dynamics.analysis.identification_equations import (
+    Equations,
+    drive_gains_from_load,
+    equations,
+    null_vector,
+)
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model.inertia import parameters_of

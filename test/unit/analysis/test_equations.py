@@ -12,10 +12,12 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.analysis import identification as identify_module
 from geared_dynamics.analysis import identification_equations as module
-from geared_dynamics.analysis.comparison_totals import predicted
-from geared_dynamics.analysis.drive_gains import drive_gains_from_load
 from geared_dynamics.analysis.identification import identify, instrument_columns
-from geared_dynamics.analysis.identification_equations import Equations, equations
+from geared_dynamics.analysis.identification_equations import (
+    Equations,
+    drive_gains_from_load,
+    equations,
+)
 from geared_dynamics.analysis.identification_rows import (
     EquationRows,
     Settings,
@@ -23,8 +25,9 @@ from geared_dynamics.analysis.identification_rows import (
     thinned,
     together,
 )
+from geared_dynamics.analysis.span_comparison import predicted
 from geared_dynamics.description.yaml_files import read_data
-from geared_dynamics.dynamics.friction_and_balancers import balancer_forces
+from geared_dynamics.dynamics.drives import balancer_forces
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model.inertia import parameters_of
 from geared_dynamics.recordings.motions import JointMotion, Meaning

@@ -11,9 +11,8 @@ import pytest
 
 import geared_dynamics as gd
 from exact_arms import exact_arm, exact_order, model_of
-from geared_dynamics.analysis.drive_gains import drive_gains_from_load
 from geared_dynamics.analysis.identification import Identified, identify
-from geared_dynamics.analysis.identification_equations import equations
+from geared_dynamics.analysis.identification_equations import drive_gains_from_load, equations
 from geared_dynamics.analysis.identification_results import payload, with_inertial, written
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.least_squares import solve

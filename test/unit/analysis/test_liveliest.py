@@ -10,11 +10,10 @@ from geared_dynamics.analysis.compare import analyze
 from geared_dynamics.analysis.comparison_numbers import joint_figures
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import RecordingError
-from geared_dynamics.recordings import most_excited
-from geared_dynamics.recordings.most_excited import found_bandwidth
+from geared_dynamics.recordings import spans
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import Recording, recording_from_arrays
-from geared_dynamics.recordings.spans import MotionReader
+from geared_dynamics.recordings.spans import MotionReader, found_bandwidth
 from recorded_motions import ROBOTS, elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -63,7 +62,7 @@ def test_a_rest_before_the_motion_decides_nothing(before: float, late: float) ->
 
 
 def test_a_short_motion_in_a_long_rest_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(most_excited, "SCORED", 3)  # pieces 0, 10, 20: none has it
+    monkeypatch.setattr(spans, "SCORED", 3)  # pieces 0, 10, 20: none has it
     recording = recorded(rest(300.0), lively(15.0), rest(115.0))
     assert recording.reader.pieces == 21
     assert 8.0 < found_bandwidth(MotionReader(MODEL, recording, Meaning())) < 12.0

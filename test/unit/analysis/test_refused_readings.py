@@ -15,8 +15,10 @@ import pytest
 from elastic_arms import elbow as elastic_elbow
 from elbow_run import MODEL, Q, T
 from geared_dynamics.analysis import compare
-from geared_dynamics.analysis.drive_gains import drive_gains_from_load
-from geared_dynamics.analysis.identification_equations import refuse_unmeasured
+from geared_dynamics.analysis.identification_equations import (
+    drive_gains_from_load,
+    refuse_unmeasured,
+)
 from geared_dynamics.analysis.observer_tuning import stretches
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError, extra
 from geared_dynamics.recordings import bag_writer, container, mcap_file
@@ -24,10 +26,9 @@ from geared_dynamics.recordings.bag import open_bag, recorded_description, table
 from geared_dynamics.recordings.joint_state_codec import LONGEST, NotJointStateError, layout_of
 from geared_dynamics.recordings.joint_topics import ArrayReader, SeriesReader
 from geared_dynamics.recordings.mcap_records import decompressed
-from geared_dynamics.recordings.most_excited import refuse_silent
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import is_table, open_recording, recording_from_arrays
-from geared_dynamics.recordings.spans import MotionReader
+from geared_dynamics.recordings.spans import MotionReader, refuse_silent
 from recorded_motions import JOINT_STATE, motion, write_sqlite
 
 NAMES = ("a", "b", "c")

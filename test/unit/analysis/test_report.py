@@ -34,8 +34,7 @@ from geared_dynamics.analysis.comparison_report import (
     torques,
     write_html,
 )
-from geared_dynamics.analysis.comparison_totals import BINS
-from geared_dynamics.analysis.span_comparison import BUCKETS, extremes_of
+from geared_dynamics.analysis.span_comparison import BINS, BUCKETS, extremes_of
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.recordings.recording import recording_from_arrays
@@ -126,7 +125,7 @@ def test_friction_hints_are_yaml_that_loads() -> None:
     recording = recording_from_arrays(t, q, tau)
     found = analyze(MODEL, recording, bandwidth_hz=40.0)
     drive = read_data(ROBOTS / "elbow.drivetrain.yaml")[0]
-    pasted = {**drive, **read_data(friction_yaml(found).encode())[0]}
+    pasted = {**drive, **read_data(friction_yaml(found.model, joint_figures(found)).encode())[0]}
     assert set(pasted["joints"]) == set(MODEL.joint_names)
     model = gd.load_model(ROBOTS / "elbow.urdf", pasted)
     np.testing.assert_allclose(model.friction[0], 4.0, rtol=0.05)
@@ -134,8 +133,9 @@ def test_friction_hints_are_yaml_that_loads() -> None:
     again = analyze(model, recording, bandwidth_hz=40.0)
     for before, after in zip(joint_figures(found), joint_figures(again), strict=True):
         assert after.residual[-1] < 0.2 * before.residual[-1]
-    assert friction_yaml(again) == ""
-    assert friction_yaml(analysis(MODEL)) == ""  # control: an exact model
+    assert friction_yaml(again.model, joint_figures(again)) == ""
+    exact = analysis(MODEL)
+    assert friction_yaml(exact.model, joint_figures(exact)) == ""  # control
 
 
 def test_tables_are_one_each_and_nan_where_nothing_is_known(tmp_path: Path) -> None:

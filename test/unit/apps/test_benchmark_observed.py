@@ -11,7 +11,7 @@ import geared_dynamics as gd
 from geared_dynamics.apps.latency_run import Options, efforts, elastic_puma, observer
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.latency_figures import posture
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 from geared_dynamics.runtime.tasks import RATE, TorqueTable, save
 
 ob = gd.observers

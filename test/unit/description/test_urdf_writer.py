@@ -24,8 +24,8 @@ from geared_dynamics.description.robot_records import (
     MimicRecord,
     RobotRecord,
 )
+from geared_dynamics.description.urdf_files import write_urdf
 from geared_dynamics.description.urdf_reader import read_urdf
-from geared_dynamics.description.urdf_writer import write_urdf
 from geared_dynamics.errors import DescriptionError
 
 NUMBERS = st.floats(-1e3, 1e3) | st.sampled_from([1e-300, -5e-324, 1 / 3, 0.1])

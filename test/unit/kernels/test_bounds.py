@@ -22,7 +22,7 @@ from flat_arms import flat_arm
 from geared_dynamics import kernels
 from geared_dynamics.actuation.friction_elements import drive_terms
 from geared_dynamics.dynamics.rigid import torque_terms
-from geared_dynamics.kernels import layout, nominal_layout
+from geared_dynamics.kernels import control_cycle, layout
 from random_robots import random_robot
 from simulated_arms import arm
 
@@ -287,7 +287,7 @@ def test_widths_that_do_not_fit(calls: dict[str, list[Call]], name: str) -> None
 
 @pytest.mark.parametrize("name", kernels.KERNELS)
 def test_inputs_that_are_not_finite(calls: dict[str, list[Call]], name: str) -> None:
-    refused = nominal_layout.NOT_NOMINAL if name == "nominal_check" else layout.NOT_FINITE
+    refused = control_cycle.NOT_NOMINAL if name == "nominal_check" else layout.NOT_FINITE
     for good in calls[name]:
         for place in inputs(name):
             for index in (0, -1) if good[place].size else ():

@@ -343,7 +343,7 @@ def test_a_fresh_process_without_a_home(tmp_path: Path) -> None:
     home.write_text("not a folder")
     urdf = ROOT / "urdf" / "elbow.urdf"
     program = (
-        "import geared_dynamics.kernels.nominal_cycle, geared_dynamics.kernels.regressor\n"
+        "import geared_dynamics.kernels.control_cycle, geared_dynamics.kernels.regressor\n"
         "import geared_dynamics as gd\n"
         f"model = gd.load_model({str(urdf)!r}, {str(urdf.with_suffix('.drivetrain.yaml'))!r})\n"
         "print(gd.regressor(model, [0.1, 0.2, 0.3], [1, 1, 1], [1, 1, 1]).shape[0])\n"

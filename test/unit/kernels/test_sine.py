@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from numba import njit
 
-from geared_dynamics.kernels import sine
-from geared_dynamics.kernels.fused import FUSED
-from geared_dynamics.kernels.sine import LIMIT
+from geared_dynamics.kernels import joint
+from geared_dynamics.kernels.joint import LIMIT
+from geared_dynamics.kernels.memory import FUSED
 
 
 @njit
 def sine_cosine(x: float) -> tuple[float, float]:
     """What kernels call; Python cannot, once one of them is compiled."""
-    return sine.sine_cosine(x)
+    return joint.sine_cosine(x)
 
 
 def angles() -> list[float]:

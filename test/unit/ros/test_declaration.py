@@ -14,8 +14,13 @@ from rclpy.parameter import Parameter as RosParameter
 
 from geared_dynamics.errors import ModelError
 from geared_dynamics.ros.declared import Declared, descriptor
-from geared_dynamics.runtime.node_parameters import NodeParameters, ParameterGroup, PerJoint, row
-from geared_dynamics.runtime.parameters import ParameterError
+from geared_dynamics.runtime.parameters import (
+    NodeParameters,
+    ParameterError,
+    ParameterGroup,
+    PerJoint,
+    row,
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from geared_dynamics.control.safety import Event, Mode
-from geared_dynamics.runtime.cycle_report import Figures
+from geared_dynamics.runtime.loop_time import Figures
 
 pytest.importorskip("diagnostic_msgs", reason="needs ROS 2 (the extra 'ros')")
 

@@ -10,8 +10,8 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.ros.observer_topics import determined, wrench
+from geared_dynamics.runtime.observer_estimates import Level, ObserverOutput, Sensed
 from geared_dynamics.runtime.observer_loop import ObserverLoop
-from geared_dynamics.runtime.observer_values import Level, ObserverOutput, Sensed
 from observer_node_arm import Plant, arm, ready
 
 FORCE = np.array([3.0, -2.0, 5.0])  # in the frame's axes [N]

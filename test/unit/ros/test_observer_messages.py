@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.runtime.observer_values import Level
+from geared_dynamics.runtime.observer_estimates import Level
 from observer_node_arm import arm, values
 
 

@@ -29,7 +29,7 @@ class FakeClock:
 
 
 def test_it_changes_with_the_clocks_source() -> None:
-    from geared_dynamics.ros.process import RosTime
+    from geared_dynamics.ros.lifecycle_node import RosTime
 
     clock = FakeClock(simulated=False)
     ros_time = RosTime(clock)

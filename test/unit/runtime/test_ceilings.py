@@ -14,8 +14,7 @@ import geared_dynamics as gd
 from geared_dynamics.control.safety import Policy
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.feedforward_settings import policy_of, refuse_wider_than_start
-from geared_dynamics.runtime.node_parameters import schema_of
-from geared_dynamics.runtime.parameters import Parameter, ParameterError, Value
+from geared_dynamics.runtime.parameters import Parameter, ParameterError, Value, schema_of
 from node_values import feedforward
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"

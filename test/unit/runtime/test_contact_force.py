@@ -23,8 +23,7 @@ from contact_bench import (
 )
 from geared_dynamics.control.safety import Mode
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.runtime.contact_force import ContactForce
-from geared_dynamics.runtime.contact_setup import contact_setup
+from geared_dynamics.runtime.contact_force import ContactForce, contact_setup
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_settings import controller_of, feedforward_setup
 from geared_dynamics.runtime.parameters import ParameterError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.runtime.even_clock import EvenClock
+from geared_dynamics.runtime.loop_time import EvenClock
 
 JUMP, TIMEOUT, RATE = 1.0, 1.0, 100
 

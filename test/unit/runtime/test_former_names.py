@@ -15,7 +15,7 @@ from geared_dynamics.observers.contacts import ContactWrench
 from geared_dynamics.observers.observer import ModelObserver
 from geared_dynamics.observers.payload_estimate import Payload
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
+from geared_dynamics.runtime.observer_settings import ObserverParameters
 from geared_dynamics.runtime.parameters import Parameter, ParameterError
 
 URDF = Path(__file__).resolve().parents[3] / "urdf"

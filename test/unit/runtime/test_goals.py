@@ -10,8 +10,8 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.control.safety import Event
+from geared_dynamics.runtime.acceptance import without_effect
 from geared_dynamics.runtime.goals import REACHED, bounds, near, stopped
-from geared_dynamics.runtime.jtc_constraints import without_effect
 from geared_dynamics.trajectory import (
     JointTrajectory,
     Point,

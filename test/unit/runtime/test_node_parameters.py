@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.node_parameters import (
+from geared_dynamics.runtime.observer_settings import ObserverParameters
+from geared_dynamics.runtime.parameters import (
     NodeParameters,
     ParameterGroup,
     PerJoint,
     SignPerMotor,
     row,
 )
-from geared_dynamics.runtime.observer_parameters import ObserverParameters
 from geared_dynamics.runtime.plant_node_settings import PlantParameters
 
 

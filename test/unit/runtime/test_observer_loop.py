@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from geared_dynamics.observers import Fault
+from geared_dynamics.runtime.observer_estimates import Level, Sensed
 from geared_dynamics.runtime.observer_loop import ObserverLoop
-from geared_dynamics.runtime.observer_values import Level, Sensed
 from observer_bench import MOTOR, Bench, sensed
 from observer_node_arm import DT, Plant, ready
 

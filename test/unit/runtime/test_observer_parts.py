@@ -9,10 +9,14 @@ import pytest
 
 from geared_dynamics.observers import Fault
 from geared_dynamics.observers.health import healthy
-from geared_dynamics.runtime.joint_readings import Picker, motor_angle_map
-from geared_dynamics.runtime.observer_restart import Loss, Rest, no_trouble, obstacle
-from geared_dynamics.runtime.observer_settings import motor_torques
-from geared_dynamics.runtime.observer_values import torque_names
+from geared_dynamics.runtime.joint_readings import Picker, motor_angle_map, motor_torques
+from geared_dynamics.runtime.observer_estimates import (
+    Loss,
+    Rest,
+    no_trouble,
+    obstacle,
+    torque_names,
+)
 from geared_dynamics.runtime.parameters import ParameterError
 from geared_dynamics.runtime.sample_times import PastReadings, lagrange
 from observer_node_arm import arm, ready, values

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from geared_dynamics import kernels
-from geared_dynamics.runtime.observer_values import Level
+from geared_dynamics.runtime.observer_estimates import Level
 from geared_dynamics.runtime.rehearsal import rehearse_observer
 from observer_node_arm import ready
 

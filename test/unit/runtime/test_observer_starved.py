@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.runtime.observer_values import Level, Sensed
+from geared_dynamics.runtime.observer_estimates import Level, Sensed
 from starved_arm import DT, POSTURE, Recording, arm, heard, loop_of, missed, recording, stuck
 
 ONE = (0.0, 0.7, 0.0, 0.0, 0.0, 0.0)

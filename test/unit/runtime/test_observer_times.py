@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from geared_dynamics.runtime.observer_values import Level, Sensed
+from geared_dynamics.runtime.observer_estimates import Level, Sensed
 from observer_bench import Bench, Change
 from observer_node_arm import DT, Plant
 

@@ -12,7 +12,7 @@ import geared_dynamics as gd
 from elastic_arms import elbow as elastic_elbow
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
 from geared_dynamics.runtime.feedforward_settings import feedforward_setup
-from geared_dynamics.runtime.pace import RAMP, Pace
+from geared_dynamics.runtime.loop_time import RAMP, Pace
 from geared_dynamics.trajectory import JointTrajectory, Point, sample
 from node_values import feedforward
 

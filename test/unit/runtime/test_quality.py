@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from geared_dynamics.observers import KalmanState
+from geared_dynamics.runtime.observer_estimates import Level, labels, quality_numbers
 from geared_dynamics.runtime.observer_loop import ObserverLoop
-from geared_dynamics.runtime.observer_values import Level, labels, quality_numbers
 from observer_bench import Bench
 from observer_node_arm import arm, ready
 

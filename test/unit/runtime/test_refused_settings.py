@@ -11,9 +11,8 @@ import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.errors import GearedDynamicsError
-from geared_dynamics.runtime.joint_readings import encoders
+from geared_dynamics.runtime.joint_readings import encoders, motor_torques
 from geared_dynamics.runtime.model_source import payload_tensor
-from geared_dynamics.runtime.observer_settings import motor_torques
 from geared_dynamics.runtime.parameters import signs
 from node_values import feedforward
 from observer_node_arm import FILES, URDF, arm, ready, values

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from geared_dynamics.runtime.cycle_report import KEPT, Timing
+from geared_dynamics.runtime.loop_time import KEPT, Timing
 
 
 def test_figures_of_a_second() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.runtime.acceptance import tracking_of, untracked
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.jtc_constraints import tracking_of, untracked
 from geared_dynamics.runtime.parameters import ParameterError
 from node_values import feedforward
 

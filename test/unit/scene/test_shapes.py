@@ -17,8 +17,7 @@ from geared_dynamics.scene.shapes import (
     wheel_angles,
     wheel_poses,
 )
-from geared_dynamics.scene.sizes import Gears, gear_sets, interlocked
-from geared_dynamics.scene.solids import outline
+from geared_dynamics.scene.solids import Gears, gear_sets, interlocked, outline
 from plant_arms import example
 
 URDF = Path(__file__).parents[3] / "urdf"

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from geared_dynamics.scene.sizes import STEEL, WIDEST, disc_of, gear_sets, gears_of
-from geared_dynamics.scene.solids import ADDENDUM
+from geared_dynamics.scene.solids import ADDENDUM, STEEL, WIDEST, disc_of, gear_sets, gears_of
 from plant_arms import example
 
 SIZE = 1.0  # of the arm [m]

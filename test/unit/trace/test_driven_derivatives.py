@@ -15,7 +15,7 @@ from control_arms import balancers
 from driven_arms import JOINT, MOTOR, driven_arm
 from dual_numbers import dual_run
 from elastic_arms import URDF, elastic_arm, elbow, elbow_drives, state
-from geared_dynamics.dynamics.drive_packing import packed_drives
+from geared_dynamics.dynamics.drives import packed_drives
 from geared_dynamics.dynamics.elastic.equations import packed_springs
 from geared_dynamics.dynamics.packing import columns_of, packed, packed_balancers
 from geared_dynamics.errors import ArrayError, ModelError

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics.apps.cli import command_help
+from geared_dynamics.apps.cli import main as command_line
 from geared_dynamics.apps.cli.main import COMMANDS, command_parser, main
 
-FILE = Path(command_help.__file__).with_name(command_help.FILE)
+FILE = Path(command_line.__file__).with_name(command_line.HELP_FILE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -21,7 +21,7 @@ def test_it_is_what_argparse_prints(
 ) -> None:
     text = json.loads(FILE.read_text("utf-8"))
     parser = command_parser(command)
-    assert text[command] == command_help.described(parser), "run python tools/command_help.py"
+    assert text[command] == command_line.described(parser), "run python tools/command_help.py"
     for columns in ("60", "80", "140"):
         monkeypatch.setenv("COLUMNS", columns)
         with pytest.raises(SystemExit) as end:

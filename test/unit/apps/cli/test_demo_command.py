@@ -14,8 +14,8 @@ from rich.progress import Progress
 from command_documents import validate
 from geared_dynamics.apps.cli import demo
 from geared_dynamics.apps.cli.main import main
-from geared_dynamics.apps.demo_figures import Series, Track, reference
 from geared_dynamics.apps.demo_plan import WAYS
+from geared_dynamics.apps.demo_report import Series, Track, reference
 
 OFFSETS = dict(zip([way.name for way in WAYS], (0.3, 0.02, -0.001), strict=True))
 

@@ -13,7 +13,7 @@ import pytest
 import geared_dynamics as gd
 from command_documents import SCHEMA, validate
 from elbow_run import DRIVE, URDF, elbow_bag
-from geared_dynamics.apps.cli import documents, warm_up
+from geared_dynamics.apps.cli import command_output, warm_up
 from geared_dynamics.apps.cli.main import COMMANDS, main
 from geared_dynamics.kernels.door import fault
 from geared_dynamics.trace import cache
@@ -186,4 +186,4 @@ def test_warm_up(found: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_numbers_that_json_has_no_word_for() -> None:
     given = {"a": np.array([1.0, np.nan, -np.inf]), "b": (Path("x"), np.bool_(True), None)}
-    assert documents.plain(given) == {"a": [1.0, None, None], "b": ["x", True, None]}
+    assert command_output.plain(given) == {"a": [1.0, None, None], "b": ["x", True, None]}

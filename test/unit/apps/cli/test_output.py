@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics.apps.cli import describe, options, tables
+from geared_dynamics.apps.cli import command_output, describe, options
 from geared_dynamics.apps.cli import main as main_module
-from geared_dynamics.apps.cli.examples import EXAMPLES
-from geared_dynamics.apps.cli.main import main
+from geared_dynamics.apps.cli.main import EXAMPLES, main
 
 ROOT = Path(__file__).parents[4]
 FILES = [str(ROOT / "urdf" / name) for name in ("elbow.urdf", "elbow.drivetrain.yaml")]
@@ -237,16 +236,16 @@ def test_names_are_whole_in_a_narrow_table(
     """Other columns give way first; then the table is wider than it should be."""
     monkeypatch.setenv("COLUMNS", "60")
     names = [f"shoulder_lift_motor_{k}" for k in range(3)]
-    table = tables.numeric_table("joint", "kind [1]", "what it does in words")
+    table = command_output.numeric_table("joint", "kind [1]", "what it does in words")
     table.columns[2].no_wrap = False
     for name in names:
         table.add_row(name, "1.25", "it turns the arm and all that is behind it")
-    tables.print_table(options.open_console(), "A table of names", table)
+    command_output.print_table(options.open_console(), "A table of names", table)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 60
     assert [line.split()[0] for line in lines if "1.25" in line] == names
-    wide = tables.numeric_table("joint", *names)
+    wide = command_output.numeric_table("joint", *names)
     wide.add_row(names[0], *["1.25"] * 3)
-    tables.print_table(options.open_console(), "A wide table", wide)
+    command_output.print_table(options.open_console(), "A wide table", wide)
     shown = capsys.readouterr().out
     assert all(name in shown for name in names)

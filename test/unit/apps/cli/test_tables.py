@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.table import Table
 
+from geared_dynamics.apps.cli.command_output import numeric_table, print_matrix, print_table
 from geared_dynamics.apps.cli.options import StrictConsole
-from geared_dynamics.apps.cli.tables import numeric_table, print_matrix, print_table
 
 NAMES = ["rotor_shoulder_lift_joint", "rotor_wrist_3_joint", "a", "ros/deep.name-of/a_rotor"]
 

@@ -10,7 +10,7 @@ from demo_robots import brisk6
 from geared_dynamics.apps.demo_plan import BANDWIDTH, ELASTIC_WAYS, WAYS, gains, switches, ways_of
 from geared_dynamics.files import robot_files
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-from geared_dynamics.runtime.node_parameters import schema_of
+from geared_dynamics.runtime.parameters import schema_of
 
 
 def test_gains_are_critically_damped_for_the_largest_inertia() -> None:

@@ -8,20 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from geared_dynamics.apps.demo_figures import (
+from geared_dynamics.apps.demo_motion import swing, tempo_for
+from geared_dynamics.apps.demo_plan import WAYS, DemoPlan, make_plan
+from geared_dynamics.apps.demo_report import (
     Outcome,
     Series,
     Track,
     advantage,
+    known_columns,
+    loads,
     outcomes,
     reference,
     saturation,
-)
-from geared_dynamics.apps.demo_motion import swing, tempo_for
-from geared_dynamics.apps.demo_plan import WAYS, DemoPlan, make_plan
-from geared_dynamics.apps.demo_report import (
-    known_columns,
-    loads,
     table_rows,
     used,
     verdict,

@@ -34,7 +34,7 @@ def test_an_arm_that_mujoco_does_not_take_is_moved_by_our_equations() -> None:
 
 def test_both_nodes_get_parameters_that_they_know() -> None:
     from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
-    from geared_dynamics.runtime.node_parameters import schema_of
+    from geared_dynamics.runtime.parameters import schema_of
     from geared_dynamics.runtime.plant_node_settings import PlantParameters
 
     made = demo_plan.make_plan(robot_files("elbow"), "equations")

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from geared_dynamics.apps import demo_plan
-from geared_dynamics.apps.demo_figures import MOTORS, STATES, TRAJECTORY, Series, read
+from geared_dynamics.apps.cli.demo import follow
 from geared_dynamics.apps.demo_plan import WAYS
-from geared_dynamics.apps.demo_run import follow
+from geared_dynamics.apps.demo_report import MOTORS, STATES, TRAJECTORY, Series, read
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import folder, robot_files
 from geared_dynamics.recordings.joint_state_codec import serialised
+from geared_dynamics.runtime.tasks import step_line
 from recorded_motions import JOINT_STATE, write_sqlite
 
 JOINTS, ROTORS = ("shoulder", "wrist"), ("m_wrist", "m_shoulder")
@@ -94,8 +95,10 @@ class Process:
 
 
 def test_progress_is_passed_on_until_the_publisher_ends() -> None:
+    """DDS writes to standard output as well, such as errors of its shared memory."""
     seen: list[tuple[str, float]] = []
-    lines = ('["armature", 0.5]', '["complete", 1.0]')
+    others = ("", "2026-01-01 [RTPS_TRANSPORT_SHM Error] Failed init_port", "[1, 2]")
+    lines = (step_line("armature", 0.5), *others, step_line("complete", 1.0))
     follow(Process(lines), (Process(),), lambda *step: seen.append(step))  # type: ignore[arg-type]
     assert seen == [("armature", 0.5), ("complete", 1.0)]
 

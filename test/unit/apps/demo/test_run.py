@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.apps.demo_run import complaints, require_new, write_parameters
+from geared_dynamics.apps.cli.demo import complaints, require_new, write_parameters
 from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, write_demo_task
 
 

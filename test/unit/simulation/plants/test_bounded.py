@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.simulation import joint_friction
+from geared_dynamics.simulation import integrators
 
 
 def conditions(W: np.ndarray, rate: np.ndarray, low: np.ndarray, high: np.ndarray, p: np.ndarray):
@@ -33,7 +33,7 @@ def test_conditions_hold(seed: int, rank: int) -> None:
     W, rate = R @ R.T, R @ random.normal(size=rank)
     high = random.uniform(0.01, 1.0, 6)
     low = -random.uniform(0.01, 1.0, 6)
-    p = joint_friction.bounded_impulse(W, rate, low, high)
+    p = integrators.bounded_impulse(W, rate, low, high)
     assert conditions(W, rate, low, high, p) < 1e-6
 
 
@@ -42,17 +42,17 @@ def test_descent_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     R = random.normal(size=(5, 5))
     W, rate = R @ R.T + 0.5 * np.eye(5), random.normal(size=5)
     low, high = np.full(5, -0.2), np.full(5, 0.3)
-    expected = joint_friction.bounded_impulse(W, rate, low, high)
-    monkeypatch.setattr(joint_friction, "ROUNDS", 0)
+    expected = integrators.bounded_impulse(W, rate, low, high)
+    monkeypatch.setattr(integrators, "ROUNDS", 0)
     np.testing.assert_allclose(
-        joint_friction.bounded_impulse(W, rate, low, high), expected, atol=1e-8
+        integrators.bounded_impulse(W, rate, low, high), expected, atol=1e-8
     )
 
 
 def test_one_row() -> None:
     W = np.array([[2.0]])
     for rate, expected in ((1.0, -0.5), (10.0, -1.0), (-10.0, 0.25)):
-        found = joint_friction.bounded_impulse(
+        found = integrators.bounded_impulse(
             W, np.array([rate]), np.array([-1.0]), np.array([0.25])
         )
         assert found[0] == expected

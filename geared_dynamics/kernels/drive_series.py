@@ -1,4 +1,6 @@
-"""Motor commands with the jerk known: the current's derivative, exactly.
+"""Motor commands by power series: with the jerk known, and of arms with elastic joints.
+
+With the jerk the current's derivative follows, exactly.
 
 The time derivative of every step in ``drive``: of the joint force by the recursion in
 power series, of springs, friction and the gears' losses by their own derivatives.
@@ -10,7 +12,8 @@ import numpy as np
 from numba import njit
 
 from geared_dynamics.kernels import drive_layout as at
-from geared_dynamics.kernels import inverse_series, kinematics, layout
+from geared_dynamics.kernels import flatness, inverse_series, kinematics, layout
+from geared_dynamics.kernels import flatness_layout as has
 from geared_dynamics.kernels.balancers import add_forces, add_rates
 from geared_dynamics.kernels.border import apart, finite, fits, gather, holds, states
 from geared_dynamics.kernels.drive import (
@@ -25,9 +28,8 @@ from geared_dynamics.kernels.friction import (
     direction_slope,
     force_change,
 )
-from geared_dynamics.kernels.kinds import Array, Pointer, Vector
-from geared_dynamics.kernels.memory import keep, pointer, row, shift
-from geared_dynamics.kernels.series import store_coefficients
+from geared_dynamics.kernels.memory import Array, Pointer, Vector, keep, pointer, row, shift
+from geared_dynamics.kernels.series import store_coefficients, store_derivatives
 from geared_dynamics.kernels.vector import dot, load
 
 ORDER = 1  # of the force: itself and its derivative
@@ -84,7 +86,8 @@ def motor_commands_jerk(
         add_joint_friction(d, x, rate, tau, need)
         add_joint_friction_rate(d, n, x, rate, change, tau, shift(need, n))
         for r in range(m):
-            alpha, alpha_rate = carrier_alpha(d, r, work)
+            alpha = carrier_alpha(d, r, ORDER, 0, work)
+            alpha_rate = carrier_alpha(d, r, ORDER, 1, work)
             one_motor(d, r, n, x, rate, change, need, alpha, row(out, k))
             add_inductive(d, r, n, change, third, shift(need, n), alpha_rate, row(out, k))
         if not finite(row(out, k), width):
@@ -127,17 +130,6 @@ def add_joint_friction_rate(
         growth = math.copysign(1.0, tau[d]) * tau[n + d]
         rate = force_change(drives, law, k * v[d], k * a[d], position, abs(tau[d]), growth)
         out[d] += k * rate
-
-
-@njit(error_model="numpy")
-def carrier_alpha(drives: Pointer, r: int, work: Pointer) -> tuple[Vector, Vector]:
-    """Angular acceleration of motor r's carrier and its derivative, in the carrier's axes."""
-    b = motor_at(drives, r)
-    carrier = int(drives[b + at.CARRIER])
-    if carrier < 0 or drives[b + at.COUPLED] == 0.0:
-        return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    place = inverse_series.series_at(carrier, ORDER) + inverse_series.ALPHA
-    return load(work, place), load(work, place + inverse_series.SIZE)
 
 
 @njit(error_model="numpy")
@@ -201,3 +193,64 @@ def torque_change(
         angle = out[at.ANGLE * m + r]
         total += force_change(drives, law, speed, change, angle, size, growing)
     return total
+
+
+# -- Arms with elastic joints: ``drive`` on the motor side ----------------------------------------
+#
+# The motors' equations are those of ``drive`` over the coordinates x = (q, theta), whose motion
+# and force ``flatness`` finds; joint friction acts on q', that of a rotor on its own speed
+# relative to its carrier. With one derivative of q more the current's derivative follows as well.
+
+
+@njit(error_model="numpy")
+def elastic_motor_commands(
+    model: Array, plan: Array, drives: Array, path: Array, out: Array
+) -> int:
+    """Commands (RESULT_ROWS m,) for q and its derivatives (r n,), or a row per state.
+
+    r = 2 rounds + 3, or one more: then with L di/dt.
+    """
+    n, shafts = flatness.joints_of(plan), int(plan[has.SHAFTS])
+    motors, size = int(plan[has.MOTORS]), n + shafts
+    rows = path.shape[-1] // n
+    extra = rows - flatness.rows_needed(plan)
+    if extra < 0 or extra > 1:
+        return layout.WRONG_SHAPE
+    if not (fits(out, at.RESULT_ROWS * motors, out) and fits(path, rows * n, out)):
+        return layout.WRONG_SHAPE
+    if not apart(path, out):
+        return layout.OVERLAP
+    buffer = np.empty(flatness.room(model, plan, rows))
+    m, p, d, x = pointer(model), pointer(plan), pointer(drives), pointer(buffer)
+    work, reach = shift(x, flatness.work_at(size, shafts, rows)), rows - 3
+    rate, change, third = shift(x, size), shift(x, 2 * size), shift(x, 3 * size)
+    for k in range(states(path)):
+        if not gather(path, k, rows * n, shift(x, rows * size)):
+            return layout.NOT_FINITE
+        status, force = flatness.motors_side(m, p, d, True, rows, x)
+        if status != layout.OK:
+            return status
+        store_derivatives(x, 3 + extra, size)
+        for r in range(motors):
+            alpha = carrier_alpha(d, r, reach, 0, work)
+            one_motor(d, r, size, x, rate, change, force, alpha, row(out, k))
+            if extra == 1:
+                alpha = carrier_alpha(d, r, reach, 1, work)
+                growth = shift(force, size)
+                add_inductive(d, r, size, change, third, growth, alpha, row(out, k))
+        if not finite(row(out, k), at.RESULT_ROWS * motors):
+            return layout.OVERFLOW
+    return keep(buffer, layout.OK)
+
+
+@njit(error_model="numpy")
+def carrier_alpha(drives: Pointer, r: int, reach: int, m: int, work: Pointer) -> Vector:
+    """Coefficient m of the angular acceleration of motor r's carrier, in its axes."""
+    b = motor_at(drives, r)
+    carrier = int(drives[b + at.CARRIER])
+    if carrier < 0 or drives[b + at.COUPLED] == 0.0:
+        return 0.0, 0.0, 0.0
+    return load(
+        work,
+        inverse_series.series_at(carrier, reach) + m * inverse_series.SIZE + inverse_series.ALPHA,
+    )

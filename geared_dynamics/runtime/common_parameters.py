@@ -1,4 +1,4 @@
-"""Parameters of the feedforward node under the names of a joint trajectory controller (JTC)."""
+"""Parameters that nodes share: with each other, and with a joint trajectory controller (JTC)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,102 @@ from dataclasses import dataclass
 from math import inf, nan
 from typing import ClassVar, Literal
 
-from geared_dynamics.runtime.node_parameters import (
-    LifecycleParameters,
+from geared_dynamics.runtime.parameters import (
+    NodeParameters,
+    Parameter,
     ParameterGroup,
     PerJoint,
     at_configure,
     at_start,
     row,
 )
-from geared_dynamics.runtime.parameters import Parameter
+
+# -- Parameters that every node with a model has --------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PayloadParameters(ParameterGroup):
+    """A load on the arm."""
+
+    mass: float = row(0.0, "Mass of the payload [kg].", 0.0)
+    max_mass: float = at_start(
+        nan,
+        "Maximum payload.mass [kg]. NaN means the mass whose weight the command limits can hold.",
+    )
+    center_of_mass: tuple[float, ...] = row(
+        [0.0] * 3, "Centre of mass of the payload in the frame of payload.link [m]."
+    )
+    inertia: tuple[float, ...] = row(
+        [0.0] * 6,
+        "Inertia ixx, ixy, ixz, iyy, iyz, izz of the payload about its centre of mass, axes of "
+        "payload.link [kg m^2].",
+    )
+    link: str = row(
+        "",
+        "Link that carries the payload, frames of fixed joints such as tool0 included. Empty "
+        "means the only tip.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelParameters(NodeParameters):
+    """Where the model comes from, and what it carries."""
+
+    joints: tuple[str, ...]
+    robot_description: str = at_configure(
+        "", "URDF as text. Empty uses urdf_path, or the topic robot_description_topic."
+    )
+    urdf_path: str = at_configure(
+        "", "Path of a URDF file, used instead of robot_description.", lock="lock_paths"
+    )
+    robot_description_topic: str = at_start(
+        "robot_description",
+        "Topic of the URDF, used if both robot_description and urdf_path are empty.",
+    )
+    drivetrain: str = at_configure("", "Drivetrain file: its path or its text.", lock="lock_paths")
+    gravity: tuple[float, ...] = at_configure(
+        [0.0, 0.0, -9.81], "Acceleration of free fall in the frame of the root link [m/s^2]."
+    )
+    locked_joints: tuple[str, ...] = at_configure(
+        [], "Joints that do not move, such as those of a gripper."
+    )
+    locked_positions: tuple[float, ...] = at_configure(
+        [], "Positions of locked_joints, in the same order [rad or m]. Empty means all zero."
+    )
+    payload: PayloadParameters
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LifecycleParameters(ModelParameters):
+    """What both nodes with a lifecycle have."""
+
+    autostart: bool = at_start(True, "If true, the node configures and activates itself.")
+    allow_description_changes: bool = at_start(
+        False,
+        "If true, an active node accepts a robot description that changes a mass, inertia, ratio "
+        "or limit by more than 1 %.",
+    )
+    lock_paths: bool = at_start(
+        False, "If true, urdf_path and drivetrain cannot be changed after the start."
+    )
+    watchdog_rate: float = at_start(
+        50.0, "Rate of the check for stale joint states [1/s].", 1.0, 1000.0
+    )
+    diagnostics_rate: float = at_start(1.0, "Rate of /diagnostics and ~/timing [1/s].", 0.0, 10.0)
+    thread_priority: int = at_start(
+        0, "Priority under SCHED_FIFO. 0 means the default scheduler.", 0, 99
+    )
+    cpu_affinity: tuple[int, ...] = at_start(
+        [], "Processor cores to run on. Empty means all.", 0, 4095
+    )
+    lock_memory: bool = at_start(False, "If true, lock the memory so that it is never paged out.")
+
+
+# -- Parameters of a joint trajectory controller (JTC), of the feedforward node under its names ---
+#
+# A block of a JTC loads unchanged under this node's name. Defaults are JTC's. Those that are
+# ignored say how JTC's own loop works, and mean nothing here.
+
 
 described = functools.partial(row, weaker="model")  # what the description says counts as well
 ignored = functools.partial(
@@ -23,9 +110,6 @@ ignored = functools.partial(
     text="Parameter of the joint trajectory controller, accepted without effect.",
     ignored=True,
 )
-
-# A block of a JTC loads unchanged under this node's name. Defaults are JTC's. Those that are
-# ``ignored`` say how JTC's own loop works, and mean nothing here.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,3 +228,6 @@ class JtcParameters(LifecycleParameters):
         ignored("speed_scaling.command_interface", "string", ""),
         ignored("type", "string", "", when="start"),
     )
+
+
+# -- Parameters that every node with a model has --------------------------------------------------

@@ -1,17 +1,29 @@
-"""Tables of names and numbers, as wide as the terminal where names can be broken at a ``_``."""
+"""What commands print: tables for the terminal, or one JSON document."""
 
 from __future__ import annotations
 
+import argparse
+import json
+import math
 import re
+import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
+from geared_dynamics import __version__
 from geared_dynamics.errors import printable
+from geared_dynamics.model.model import GearedModel
+
+# -- Tables of names and numbers, as wide as the terminal where names can be broken at a _ --------
+
 
 # Letters of a name from which on it may be broken: names are whole while the table fits, and
 # in ever shorter parts where it does not.
@@ -166,3 +178,54 @@ def pieces(word: str, width: int) -> Iterator[str]:
             line = ""
         line += part
     yield line
+
+
+# -- --json: what a command found as one JSON document --------------------------------------------
+#
+# documents.schema.json beside this file describes the document of each command. Numbers are in
+# SI units, as in Python; one that is not finite is null, since JSON has no word for it.
+
+
+SCHEMA = "documents.schema.json"
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Let a command print its document in place of its tables."""
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help=f"print one JSON document and nothing else (schema: {SCHEMA} in the package)",
+    )
+
+
+def print_document(command: str, body: Mapping[str, object]) -> None:
+    """Write the document of a command."""
+    head = {"command": command, "version": __version__}
+    json.dump(plain({**head, **body}), sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def robot_part(model: GearedModel) -> dict[str, object]:
+    """What every document says of the robot: its names, its files, and what is known of it."""
+    return {
+        "name": model.name,
+        "urdf": model.source,
+        "drivetrain": model.drivetrain_source,
+        "joints": model.joint_names,
+        "wheels": model.wheel_names,
+        "motors": model.motor_names,
+        "knowledge": model.knowledge._asdict(),
+    }
+
+
+def plain(value: object) -> Any:
+    """A value as JSON has it: arrays as lists, paths as text, what is not finite as null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, Path) else value
