@@ -133,6 +133,8 @@ class Affine(Frozen):
         if x.ndim == 1 and is_finite(x):
             return np.asarray(self.turn.dot(x) + self.shift)
         gone = ~np.isfinite(x)
+        if not gone.any():
+            return np.asarray(x @ self.turn.T + self.shift)
         y = np.where(gone, 0.0, x) @ self.turn.T + self.shift
         return np.where(gone @ self.touched.T > 0.0, np.nan, y)
 

@@ -101,7 +101,10 @@ def span_result(plan: ComparisonTask, span: int) -> SpanResult:
         totals = totals.plus(own)
         travel = travel + squares(part.v)
         stamps += runs
-        signals.append(np.stack([measured, *prediction.models, measured - prediction.models[-1]]))
+        shown = np.empty((5, *measured.shape))
+        shown[0], shown[1:4] = measured, prediction.models
+        np.subtract(measured, prediction.models[-1], out=shown[4])
+        signals.append(shown)
         if plan.keep:
             kept.append(Kept(*part[:4], measured, prediction.models, prediction.terms[5]))
     totals = totals._replace(tally=totals.tally._replace(resting=resting))
@@ -109,7 +112,8 @@ def span_result(plan: ComparisonTask, span: int) -> SpanResult:
         nothing = np.empty((2, 5, 0, model.n))
         return SpanResult(totals, np.empty((0, 2), np.int64), nothing, (), travel, turns)
     buckets = max(1, BUCKETS // plan.reader.recording.spans)
-    stamp, drawn = extremes_of(stamps, np.concatenate(signals, axis=1), buckets)
+    shown = signals[0] if len(signals) == 1 else np.concatenate(signals, axis=1)
+    stamp, drawn = extremes_of(stamps, shown, buckets)
     return SpanResult(totals, stamp, drawn, tuple(kept), travel, turns)
 
 
@@ -335,9 +339,10 @@ def totals_of(
     k, n = q.shape
     # Joint by joint: NumPy is many times faster along the samples than along a few joints.
     torque, speed = np.ascontiguousarray(measured.T), np.ascontiguousarray(v.T)
-    residuals = np.stack([torque - tau.T for tau in prediction.models])
+    residuals = np.empty((len(MODELS), n, k))
+    for residual, tau in zip(residuals, prediction.models, strict=True):
+        np.subtract(torque, tau.T, out=residual)
     best = residuals[-1]
-    clues = np.stack([best, speed, np.sign(speed), np.ones((n, k)), a.T], axis=1)
     low, high = ranges.limits
     return no_totals(n, 0)._replace(
         samples=k,
@@ -347,12 +352,23 @@ def totals_of(
         residual=squares(np.swapaxes(residuals, -2, -1)),
         residual_peak=peak(np.swapaxes(residuals, -2, -1)),
         terms=np.stack([squares(term) for term in prediction.terms]),
-        clues=clues @ np.swapaxes(clues, -2, -1),
+        clues=products_of_clues(best, speed, a),
         by_position=binned(q.T, best, ranges.position),
         by_velocity=binned(speed, best, ranges.velocity),
         saturated=(np.abs(raw) >= ranges.effort).sum(axis=0).astype(float),
         outside=((q < low) | (q > high)).sum(axis=0).astype(float),
     )
+
+
+def products_of_clues(residual: Array, speed: Array, a: Array) -> Array:
+    """Products of CLUES with each other (n, 5, 5), of residuals and speeds (n, k), a (k, n)."""
+    result = np.empty((len(speed), len(CLUES), len(CLUES)))
+    clues = np.ones((len(CLUES), speed.shape[1]))  # of one joint at a time: they stay in the cache
+    for j, products in enumerate(result):
+        clues[0], clues[1], clues[4] = residual[j], speed[j], a[:, j]
+        np.sign(speed[j], out=clues[2])
+        np.matmul(clues, clues.T, out=products)
+    return result
 
 
 def squares(values: Array) -> Array:

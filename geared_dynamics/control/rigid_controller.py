@@ -48,8 +48,8 @@ from geared_dynamics.dynamics.state import State
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel, require_model
 
-# A tuple's own constructor takes half the time of its class, which counts in a control cycle.
-new_output, new_state = Output.__new__, State.__new__
+# A named tuple of all its values by position, in a third of the time of its own class.
+made = tuple.__new__
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class RigidController(PreparedLaw):
 
     def state(self, q: Array, v: Array) -> State:
         """State for ``step`` from what joint states show (n,)."""
-        return new_state(State, q, v)
+        return made(State, (q, v, None, None, None))
 
     def reference(
         self, now: Instant, ahead: Instant, derivatives: Array | None = None
@@ -122,9 +122,12 @@ class RigidController(PreparedLaw):
         q, v, a = reference.q, reference.v, reference.a
         try:
             command = np.empty(len(self.effort))
-            status = kernels.control_law(*law, state.q, state.v, q, v, a, command)
+            model, drives, settings = law
+            status = kernels.control_law(
+                model, drives, settings, state.q, state.v, q, v, a, command
+            )
             if not status and reference.jerk is None:  # which is not read, but to be checked
-                return memory, new_output(Output, command, command, NOTHING)
+                return memory, made(Output, (command, command, NOTHING))
         except kernels.NOT_TAKEN:
             pass  # Python looks at the arguments
         return self.plain_step(memory, state, reference, dt)

@@ -76,10 +76,11 @@ def joint_samples(messages: DecodedMessages, names: tuple[str, ...]) -> Samples:
         if table.stamp.any():  # a header without stamps: when the message came
             stamp[table.place] = table.stamp
         columns = [table.layout.names.index(name) for name in names]
+        rows = slice(None) if len(table.place) == count else table.place  # in order, each once
         for k, part in enumerate(table.lists):
-            values[k][table.place] = picked(table, part, columns)
+            values[k, rows] = picked(table, part, columns)
     tally = Tally(foreign, partial, damaged, messages.lost)
-    position, velocity, effort = values[:, there]
+    position, velocity, effort = values if there.all() else values[:, there]
     return Samples(stamp[there], position, velocity, effort, tally)
 
 
@@ -87,7 +88,7 @@ def picked(table: MessageTable, part: Array, columns: list[int]) -> Array:
     """Columns of a list (k, n); NaN where the messages leave the list out."""
     if part.shape[1] != len(table.layout.names):
         return np.full((len(part), len(columns)), np.nan)
-    return part[:, columns]
+    return part if columns == list(range(part.shape[1])) else part[:, columns]
 
 
 def renamed(joints: Sequence[str], names: Mapping[str, str]) -> tuple[str, ...]:

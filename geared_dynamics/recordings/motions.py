@@ -48,10 +48,12 @@ class JointMotion(NamedTuple):
     core: BoolArray
 
     def counted(self) -> JointMotion:
-        """Return the core only."""
-        return self.rows(self.core)
+        """Return the core only; one that has no gap is not copied."""
+        at = np.flatnonzero(self.core)
+        whole = bool(at.size) and at[-1] - at[0] + 1 == at.size
+        return self.rows(slice(at[0], at[-1] + 1) if whole else self.core)
 
-    def rows(self, which: BoolArray | IntArray) -> JointMotion:
+    def rows(self, which: slice | BoolArray | IntArray) -> JointMotion:
         """Return some of the samples."""
         parts = (self.q, self.v, self.a, self.effort, self.raw)
         q, v, a, effort, raw = (part[which] for part in parts)
@@ -92,12 +94,13 @@ def filtered_motion(
             return None
         table = interpolated(samples.stamp, signals, grid)
     smooth = zero_phase(table, cutoff, rate)
-    v = smooth[:, both:] if own else derivative(smooth[:, :n], rate)
-    filtered = np.hstack([smooth[:, :both], v, derivative(v, rate)])
+    q, effort = (np.ascontiguousarray(part) for part in (smooth[:, :n], smooth[:, n:both]))
+    v = np.ascontiguousarray(smooth[:, both:]) if own else derivative(q, rate)
+    a = derivative(v, rate)
     if not even:
         inside = np.clip(samples.stamp, grid[0], grid[-1])
-        filtered = interpolated(grid, filtered, inside)
-    q, effort, v, a = (x.copy() for x in np.split(filtered, [n, both, both + n], axis=1))
+        filtered = interpolated(grid, np.hstack([q, effort, v, a]), inside)
+        q, effort, v, a = (x.copy() for x in np.split(filtered, [n, both, both + n], axis=1))
     effort = samples.effort if blank else effort
     return JointMotion(samples.stamp, q, v, a, effort, samples.effort, stretch.core)
 

@@ -159,9 +159,11 @@ def clean(
     needed = [samples.position]
     needed += [samples.effort] if efforts else []
     needed += [samples.velocity] if velocities else []
-    usable: BoolArray = np.asarray((np.abs(np.hstack(needed)) <= LARGEST).all(axis=1))
-    not_finite = int((core & ~usable).sum())
-    samples, core = samples.rows(usable), core[usable]
+    not_finite = 0
+    if not all(map(is_sensible, needed)):
+        usable: BoolArray = np.asarray((np.abs(np.hstack(needed)) <= LARGEST).all(axis=1))
+        not_finite = int((core & ~usable).sum())
+        samples, core = samples.rows(usable), core[usable]
     fresh, reset = in_order(samples.stamp)
     repeated = int((core & ~fresh).sum())
     reset = reset[fresh]
@@ -183,6 +185,11 @@ def clean(
     return Cleaned(stretches, tally)
 
 
+def is_sensible(values: Array) -> bool:
+    """Whether no number is NaN, infinite or beyond LARGEST; without an array of their sizes."""
+    return not values.size or bool(values.max() <= LARGEST and values.min() >= -LARGEST)
+
+
 def held(samples: Samples) -> BoolArray:
     """Which samples of a moving robot are the one before under a new stamp (k,).
 
@@ -192,7 +199,10 @@ def held(samples: Samples) -> BoolArray:
     """
     result = np.zeros(len(samples.stamp), bool)
     parts = (samples.position, samples.velocity, samples.effort)
-    bits = (np.ascontiguousarray(part).view(np.int64) for part in parts)  # NaN is NaN
+    bits = [np.ascontiguousarray(part).view(np.int64) for part in parts]  # NaN is NaN
+    first = bits[0][:, :1]
+    if (first[1:] != first[:-1]).all():  # a joint that moves in every sample: none is held
+        return result
     moved, turned, pushed = ((part[1:] != part[:-1]).any(axis=1) for part in bits)
     changed = moved | turned | pushed
     steps = np.flatnonzero(moved)  # row i + 1 has other positions than row i

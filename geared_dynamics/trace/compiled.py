@@ -38,6 +38,9 @@ USUAL = (
     "motor_commands",
 )
 LARGEST = 12_000  # operations: up to there a function is compiled in a second or so
+# The same of a joined function: without code of its own it is a list that is played, many times
+# slower than a kernel, so a longer compilation pays. Six elastic joints have up to 18 000.
+LARGEST_JOINED = 20_000
 MOST_THREADS = 256
 ONE = "one_state"  # name of the function in the object code
 STILL_THERE = "it answers as before, not compiled: call gd.compiled again to have it so"
@@ -185,7 +188,8 @@ def compiled(
 
     States beyond an angle of 1e5 rad, and arguments that are not plain arrays, go to the kernels
     as for any model. A function of more than ``LARGEST`` operations (the
-    forward dynamics of 30 joints in a chain) stays theirs, and a warning says so.
+    forward dynamics of 30 joints in a chain), or of more than ``LARGEST_JOINED`` that combines
+    several kernels, stays theirs, and a warning says so.
 
     Args:
         model: Geared model.
@@ -230,7 +234,8 @@ def compiled(
             entries[name] = found
     if left:
         warn(
-            f"compiled: {', '.join(left)} of {base.name!r} take more than {LARGEST} operations; "
+            f"compiled: {', '.join(left)} of {base.name!r} take more than {LARGEST} operations, "
+            f"or {LARGEST_JOINED} of what combines several kernels; "
             "they are left to the kernels, because compiling them would take long"
         )
     return attached(layout, entries, batches, threads)
@@ -282,7 +287,7 @@ def find(
     codes = [there(key) for key in keys[: 1 + batches]]
     if None in codes and compile_it:
         program = traced(name, structure)
-        if program.operations() <= LARGEST:
+        if program.operations() <= (LARGEST_JOINED if name in JOINED else LARGEST):
             codes[0] = made(keys[0], lambda: one_state(program, ONE, fused()))
             if batches:
                 codes[1] = made(keys[1], lambda: many_states(program))

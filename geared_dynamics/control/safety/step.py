@@ -323,30 +323,29 @@ def nominal_step(
         command: Command of the law.
         fallback: The command that holds a posture, for gravity's at times.
     """
-    recent, phase, latch, gravity = memory.recent, memory.phase, memory.latch, memory.gravity
-    if phase.mode is not RUNNING or phase.returning or latch.latched or latch.clear is None:
+    # Unpacked at once: to look up an attribute takes as long as to unpack half of the tuple.
+    recent, phase, latch, gravity = memory
+    mode, _, _, _, _, resumed, returning, _, _ = phase
+    latched, _, clear, _ = latch
+    if mode is not RUNNING or returning or latched or clear is None:
         return None
-    if observed.names_missing or observed.names_reordered or observed.failed:
+    (now, stamp, q, v, heard, q_d, time,
+     missing, reordered, failed, stopped, _, sampled, leaving, _) = observed  # fmt: skip
+    if missing or reordered or failed or stopped or leaving is not None:
         return None
-    if observed.emergency_stop or observed.leaving is not None:
-        return None
-    before, clock, sent, track = recent.now, recent.clock, recent.sent, recent.track
-    now, time, stamp, q, v = (
-        observed.now, observed.clock, observed.state_stamp, observed.q, observed.v
-    )  # fmt: skip
+    before, clock, _, _, last_good, track, sent, _ = recent
     if before is None or clock is None or time is None or sent is None:
         return None
     if stamp is None or q is None or v is None or command is None or track is None:
         return None
-    silence, last_good, arrived = policy.state_timeout, recent.stamp, track.arrived
-    if track.doubted is not None or last_good is None:
+    silence, (tracked, arrived, taken, doubted) = policy.state_timeout, track
+    if doubted is not None or last_good is None:
         return None
     if not (before <= now < math.inf and -silence <= now - stamp <= silence):
         return None
     if stamp == arrived or stamp - last_good > silence:
         return None
     # As ``elapsed``: its call, and those of ``min`` and ``max``, would cost as much again.
-    sampled, taken = observed.sampled, track.sampled
     if sampled is not None and taken is not None and sampled > taken:
         span = sampled - taken
         if span > silence:
@@ -357,23 +356,24 @@ def nominal_step(
     if not clock <= time <= clock + policy.time_jump:
         return None
     if policy.needs_reference:
-        silence, heard = policy.reference_timeout, observed.reference_stamp
+        silence = policy.reference_timeout
         if heard is None or not -silence <= now - heard <= silence:
             return None
-    if phase.resumed is not None and now - phase.resumed < policy.resume_time:
+    if resumed is not None and now - resumed < policy.resume_time:
         return None  # fading in
-    checked, q_d, dt = np.empty(len(policy.command)), observed.q_d, now - before
+    checked, dt = np.empty(len(policy.command)), now - before
     if dt > LONGEST_STEP:
         dt = LONGEST_STEP
     try:
         if kernels.nominal_check(policy.packed, q, v, q if q_d is None else q_d, command, sent,
-                                   track.q, dt, span, checked):  # fmt: skip
+                                   tracked, dt, span, checked):  # fmt: skip
             return None
     except kernels.NOT_TAKEN:
         return None  # arrays of another kind
     # Copies, as in the full step: the caller may overwrite its arrays in every cycle.
     q = q.copy()
-    if gravity.command is None or now - gravity.refreshed >= REFRESH:
+    pull, refreshed = gravity
+    if pull is None or now - refreshed >= REFRESH:
         try:
             gravity = gravity_at(policy, q, now, fallback)
         except Exception:  # whatever a model may raise: the full step meets and reports it

@@ -16,6 +16,7 @@ from flat_arms import flat_arm
 from geared_dynamics.dynamics.elastic.flatness import FRICTIONLESS, plan_of
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.kernels import flatness
+from geared_dynamics.trace import elastic_derivatives
 from geared_dynamics.trace.compiled import CompiledModel
 from geared_dynamics.trace.joined_functions import JOINED
 from long_cases import cases
@@ -79,6 +80,17 @@ def declines(fast: CompiledModel, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("seed", cases([0, 1], [2]))
 def test_elastic_functions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     check_elastic(seed, monkeypatch)
+
+
+def test_six_elastic_joints_with_full_tensors_have_code_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = elastic_arm(6, 6, coupled=False, extra=False)
+    fast = compiled(model, [elastic_derivatives.FORWARD_DERIVATIVES])
+    call = elastic_calls(model, 6)[-1]
+    slow = call(model)
+    declines(fast, monkeypatch)
+    same(call(fast), slow)
 
 
 @pytest.mark.validate
