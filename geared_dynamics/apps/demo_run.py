@@ -20,7 +20,6 @@ from geared_dynamics.apps.demo_plan import (
 )
 from geared_dynamics.apps.latency_run import environment
 from geared_dynamics.apps.processes import Child, Children
-from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import folder, write_text
 from geared_dynamics.runtime.tasks import DemoTask, Run, write_demo_task
 
@@ -136,17 +135,3 @@ def complaints(logs: Path) -> list[str]:
     ]
     loud = [line for line in lines if line.startswith(("[ERROR]", "[WARN]"))]
     return [line.partition("]: ")[2] for line in loud]
-
-
-def require_new(bag: Path) -> None:
-    """Make room for a recording: remove one that an earlier demo has left."""
-    if not bag.exists():
-        return
-    files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
-    ours = [p for p in files if p.name == "metadata.yaml" or p.suffix in {".mcap", ".db3"}]
-    if not bag.is_dir() or ours != files:
-        finding = "contains files that are not recordings of an earlier demo"
-        raise GearedDynamicsError(str(bag), finding, "give another --out")
-    for path in ours:
-        path.unlink()
-    bag.rmdir()

@@ -29,7 +29,7 @@ from geared_dynamics.apps.demo_plan import (
     ways_of,
 )
 from geared_dynamics.apps.demo_report import known_columns, table_rows, verdict, write_report
-from geared_dynamics.apps.demo_run import record, require_new
+from geared_dynamics.apps.demo_run import record
 from geared_dynamics.files import refuse_foreign, robot_files
 from geared_dynamics.model import GearedModel
 
@@ -75,8 +75,7 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.out
     bag, report = out / "recording", out / "report.html"
     out.mkdir(parents=True, exist_ok=True)
-    replaced = refuse_foreign(report, force=args.force)
-    require_new(bag)
+    replaced = refuse_foreign(report, force=args.force, bags=[bag])
     with progress() as shown:
         steps = Steps(shown)
         steps("compiling kernels, planning", 0.0)
