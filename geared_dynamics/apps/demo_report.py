@@ -54,7 +54,7 @@ def errors(found: Sequence[Outcome], joints: Sequence[str]) -> ReportPlot:
     """Error over time, a panel for each joint."""
     panels = over_time(found, joints, ["mrad"] * len(joints), [1e3 * one.error for one in found])
     return ReportPlot(
-        "A click on the legend shows and hides a way.", panels, "time [s]", height=95
+        "A click on the legend shows and hides a curve.", panels, "time [s]", height=95
     )
 
 

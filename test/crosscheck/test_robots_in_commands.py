@@ -113,7 +113,7 @@ def named(name: str, out: Path, inertia: str = "1e-5") -> list[str]:
     """Files of a named arm; those that come without rotors get some, of this inertia."""
     if name in OWN:
         return [str(folder("urdf") / f"{name}{end}") for end in (".urdf", ".drivetrain.yaml")]
-    urdf = next(path for key, path in FILES.items() if key.endswith(name))
+    urdf = next(path for key, path in FILES.items() if Path(key).name == name)
     drive = str(out / "drive.yaml")
     words = ["init", str(urdf), "--ratio", "80", "--rotor-inertia", inertia, "--out", drive]
     assert main(words) == 0
