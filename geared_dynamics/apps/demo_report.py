@@ -9,7 +9,7 @@ import numpy as np
 
 from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
 from geared_dynamics.apps.demo_figures import Outcome, advantage, saturation
-from geared_dynamics.apps.demo_plan import BANDWIDTH, ENCODER, LATENCY, RATE, DemoPlan
+from geared_dynamics.apps.demo_plan import ENCODER, LATENCY, RATE, DemoPlan, bandwidth_of
 from geared_dynamics.arrays import Array
 from geared_dynamics.model.derived import Knowledge
 
@@ -132,11 +132,12 @@ def facts(plan: DemoPlan, lock_step: bool) -> list[tuple[str, str]]:
     """What was run."""
     pace = "simulated, one command for each joint state: the table does not depend on the machine"
     model, times = plan.model, plan.motion.times
+    bandwidth = bandwidth_of(plan.gains, model.joint_names[0])
     return [
         ("robot", f"{model.name}, {model.n} joints, {len(model.wheel_names)} wheels"),
         ("plant", ENGINES[plan.engine]),
         ("sensors", f"encoders of {ENCODER} counts; commands act after {1e3 * LATENCY:g} ms"),
-        ("feedforward node", f"pd_plus_feedforward, {BANDWIDTH:g} rad/s, {RATE:g} Hz over DDS"),
+        ("feedforward node", f"pd_plus_feedforward, {bandwidth:.3g} rad/s, {RATE:g} Hz over DDS"),
         ("reference", f"{len(times)} waypoints in {times[-1]:g} s, one frequency for each joint"),
         ("time", pace if lock_step else "the wall clock's"),
     ]  # fmt: skip

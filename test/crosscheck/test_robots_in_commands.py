@@ -40,6 +40,7 @@ THEIRS = [
 # Links without inertia but their rotors', or with one that no body has: no case for MuJoCo.
 BODILESS = ("kr300", "tx40", "panda.urdf", "so101.urdf")
 LIGHT = ("kinova.urdf", "so101.urdf")  # their links cannot contain rotors of 1e-4 kg m^2
+WEAK = ("talos_left_arm.urdf",)  # whose limits of effort are for gears that it does not have here
 # Whose demo is in test_every_command.py.
 IN_TABLE = ("brisk6", "elbow", "wave6")
 NEEDED = {"check": "pinocchio", "view": "viser"}
@@ -214,6 +215,10 @@ def test_named_arms_in_the_demo(
     pytest.importorskip("rclpy")
     words = ["demo", *named(name, tmp_path), "--out", str(tmp_path / "demo"), "--json"]
     capsys.readouterr()
+    if name in WEAK:
+        assert main(words) == 2
+        assert "cannot support its own weight" in capsys.readouterr().err
+        return
     assert main(words) == 0
     document = json.loads(capsys.readouterr().out)
     validate(document)
