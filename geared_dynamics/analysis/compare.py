@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -28,6 +25,7 @@ from geared_dynamics.recordings.motions import Meaning, Velocity
 from geared_dynamics.recordings.recording import Recording
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
 from geared_dynamics.recordings.spans import MotionReader, turning_of
+from geared_dynamics.workers import worker_pool
 
 # -- ``analyze``: a recording compared with the model ---------------------------------------------
 
@@ -234,13 +232,9 @@ def over_spans(
 
 def in_processes(function: SpanFunction, task: Any, spans: int, jobs: int) -> Iterator[Any]:
     """Run on this machine."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, remember, (function, task)) as pool:
-        try:
-            yield from in_order(lambda k: pool.submit(remembered, k), spans, AHEAD * jobs)
-        except BrokenProcessPool:
-            remedy = "give the machine more memory, or run with --jobs 1"
-            raise GearedDynamicsError("--jobs", "a worker process died", remedy) from None
+    remedy = "give the machine more memory, or run with --jobs 1"
+    with worker_pool(jobs, "--jobs", remedy, remember, (function, task)) as pool:
+        yield from in_order(lambda k: pool.submit(remembered, k), spans, AHEAD * jobs)
 
 
 def remember(function: SpanFunction, task: Any) -> None:

@@ -6,8 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from concurrent.futures import as_completed
 
 from rich.console import Console
 from rich.progress import track
@@ -15,6 +14,7 @@ from rich.progress import track
 from geared_dynamics import kernels
 from geared_dynamics.apps.cli.documents import add_json_option, print_document
 from geared_dynamics.apps.cli.options import open_console
+from geared_dynamics.workers import worker_pool
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +46,8 @@ def compiled(names: Sequence[str]) -> Iterator[str]:
 
     The list goes from small to large: what takes longest must not come last.
     """
-    # Not forked: a thread shows how far it is.
-    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+    remedy = "give the machine more memory, or let fewer run: taskset -c 0 geared-dynamics warm-up"
+    with worker_pool(os.cpu_count() or 1, "warm-up", remedy) as pool:
         jobs = [pool.submit(compile_kernel_named, name) for name in reversed(names)]
         for job in as_completed(jobs):
             yield job.result()
