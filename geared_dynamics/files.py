@@ -16,6 +16,9 @@ from geared_dynamics.errors import DescriptionError, GearedDynamicsError, sugges
 
 MARK = "written by geared-dynamics"  # in the head of what this program may replace
 HEAD = 2048  # bytes
+EARLIER = "earlier.bag"  # what a bag that is replaced is called until it is removed
+METADATA, STORED = "metadata.yaml", (".db3", ".mcap")  # what rosbag2 has in a bag's folder
+LARGEST_METADATA = 2**20  # bytes that are searched for ``MARK``
 
 # -- Files that appear at their places when they are whole, together, and not before --------------
 #
@@ -28,8 +31,8 @@ HEAD = 2048  # bytes
 def new_files(*paths: Path, parents: bool = False) -> Iterator[Sequence[Path]]:
     """Give places to write to, and move what is there to the paths where no error ends it.
 
-    A path may be a folder's as well, which must not be there yet. What leads to a device or a
-    pipe, such as ``/dev/stdout``, is written to at once.
+    A path may be a folder's as well, which must not be there yet, or be a bag, which is replaced.
+    What leads to a device or a pipe, such as ``/dev/stdout``, is written to at once.
 
     Args:
         paths: Where files or folders are to be.
@@ -61,6 +64,8 @@ def new_files(*paths: Path, parents: bool = False) -> Iterator[Sequence[Path]]:
             if draft != path:
                 with named(path):
                     keep_mode(draft, target)
+                    if draft.is_dir() and is_bag(target):
+                        target.replace(draft.parent / EARLIER)  # removed with what is about it
                     draft.replace(target)
                     synchronise(target.parent)
     finally:
@@ -78,25 +83,42 @@ def write_text(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8", newline="\n")
 
 
-def refuse_foreign(*paths: Path, force: bool, heads: Sequence[str] = ()) -> list[Path]:
-    """Return which files are replaced; they are our own, or with ``force`` any.
+def refuse_foreign(
+    *paths: Path, force: bool, heads: Sequence[str] = (), bags: Sequence[Path] = ()
+) -> list[Path]:
+    """Return which files and bags are replaced; they are our own, or with ``force`` any.
 
     Args:
         paths: Files that are to be written.
-        force: Whether files of others are replaced.
+        force: Whether files and bags of others are replaced.
         heads: With what a file without room for ``MARK``, such as a table, begins if it is ours.
+        bags: Folders of bags that are to be written.
 
     Raises:
-        GearedDynamicsError: A file is there that this program did not write.
+        GearedDynamicsError: A file or bag is there that this program did not write, or in the
+            place of a bag something else.
     """
     there = [path for path in paths if path.is_file()]
-    for path in () if force else there:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-            if MARK.encode() not in head and not head.startswith(tuple(map(str.encode, heads))):
-                finding = "exists, and was not written by geared-dynamics"
-                raise GearedDynamicsError(str(path), finding, "name another, or give --force")
-    return there
+    places = [bag for bag in bags if bag.exists()]
+    for bag in places:
+        if not is_bag(bag):
+            finding = "exists, and holds other things than a bag"
+            raise GearedDynamicsError(str(bag), finding, "name another place for the bag")
+    for path in () if force else (*there, *places):
+        about, limit = (path / METADATA, LARGEST_METADATA) if path.is_dir() else (path, HEAD)
+        with about.open("rb") as file:
+            head = file.read(limit)
+        if MARK.encode() not in head and not head.startswith(tuple(map(str.encode, heads))):
+            finding = "exists, and was not written by geared-dynamics"
+            raise GearedDynamicsError(str(path), finding, "name another, or give --force")
+    return [*there, *places]
+
+
+def is_bag(path: Path) -> bool:
+    """Return whether a folder holds the files of a bag of rosbag2, and no others."""
+    files = list(path.iterdir()) if path.is_dir() and not path.is_symlink() else []
+    known = all(file.name == METADATA or file.suffix in STORED for file in files)
+    return known and (path / METADATA).is_file() and not any(file.is_dir() for file in files)
 
 
 def is_stream(path: Path) -> bool:

@@ -43,15 +43,17 @@ class TorqueBag(ExitStack):
         *,
         namespace: str = "/analysis",
         storage: Storage | None = None,
+        replace: bool = False,
     ) -> None:
         """Open the bag; as MCAP where nothing is said, as SQLite without the package rosbags.
 
         Raises:
-            RecordingError: If the folder is there already.
+            RecordingError: If the folder is there already, and ``replace`` is not given.
             MissingPackageError: MCAP is wanted, and the package rosbags is not installed.
         """
         super().__init__()
-        refuse_existing(path)
+        if not replace:
+            refuse_existing(path)
         self.joints = tuple(joints)
         self.topics = [f"{namespace}/{topic}" for topic in TOPICS]
         with ExitStack() as stack:

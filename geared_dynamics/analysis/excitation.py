@@ -346,15 +346,22 @@ def trajectory_yaml(
 
 
 def write_trajectory_bag(
-    path: Path, topic: str, joints: Sequence[str], times: Array, motion: tuple[Array, Array, Array]
+    path: Path,
+    topic: str,
+    joints: Sequence[str],
+    times: Array,
+    motion: tuple[Array, Array, Array],
+    *,
+    replace: bool = False,
 ) -> None:
     """Write a bag with one message, for ``ros2 bag play``.
 
     Raises:
-        RecordingError: If the folder is there already.
+        RecordingError: If the folder is there already, and ``replace`` is not given.
     """
     typesys = extra("rosbags.typesys", "bag")
-    refuse_existing(path)
+    if not replace:
+        refuse_existing(path)
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     message = trajectory_message(store.types, joints, times, motion)
     with new_files(path, parents=True) as (draft,), Bag(draft, {topic: TYPE}) as bag:

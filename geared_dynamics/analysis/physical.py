@@ -146,6 +146,7 @@ def nearest_bodies(bare: Array) -> tuple[Array, Array]:
 NEAR = 1.0  # weight of the files: their values may be wrong by as much as themselves
 FINEST = 1e6  # one over the relative deviation below which data are exact
 LEAST = 1e-7  # eigenvalue of a pseudo-inertia in the scale of its file's
+TOUCHES = 1e-4  # of a parameter's own size, or that eigenvalue: what is less lies on its bound
 
 
 class Physical(NamedTuple):
@@ -158,12 +159,15 @@ class Physical(NamedTuple):
         status: What the solver says.
         forbidden: What the best fit without limits would need, and no arm has: links that are
             no bodies, inertias and friction coefficients below zero, with their values.
+        bound: What lies on its bound: links that are on the border of what is a body, inertias
+            and friction coefficients of 0.
     """
 
     x: Array
     least: Array
     status: str
     forbidden: tuple[str, ...] = ()
+    bound: tuple[str, ...] = ()
 
 
 class SphereCoordinates(NamedTuple):
@@ -216,9 +220,10 @@ def physical_parameters(
     best[: len(size)] = size**2 * measured / stretch[: len(size)]
     turn = right.T / np.sqrt(stretch)  # u = right' best + turn w, minimise |w|^2
     u, status = nearest_allowed(space, right.T @ best, turn)
-    full = space.start + space.scale @ inside(space, u)
+    u = inside(space, u)
+    full = space.start + space.scale @ u
     forbidden = beyond_limits(model, space, right.T @ best)
-    return Physical(full, margins(model, full), status, forbidden)
+    return Physical(full, margins(model, full), status, forbidden, on_bounds(model, space, u))
 
 
 def coordinates(model: GearedModel, base: IdentifiableColumns, x: Array) -> SphereCoordinates:
@@ -317,15 +322,30 @@ def inside(space: SphereCoordinates, u: Array) -> Array:
 
 def beyond_limits(model: GearedModel, space: SphereCoordinates, u: Array) -> tuple[str, ...]:
     """Name the links and parameters that coordinates u (c,) would make impossible."""
-    found = []
-    for b, P in enumerate(space.bodies):
-        change = sum(e * unit for e, unit in zip(u[TEN * b : TEN * (b + 1)], units(), strict=True))
-        if np.linalg.eigvalsh(P + change)[0] < 0.0:
-            found.append(f"{model.body_names[b]} no body")
+    least = least_eigenvalues(space, u)
+    found = [f"{model.body_names[b]} no body" for b in np.flatnonzero(least < 0.0)]
     names, values = column_names(model), space.start + space.scale @ u
     low = np.flatnonzero(u[space.one_sided] < space.bounds)
     found += [f"{names[k]} = {values[k]:.3g}" for k in (space.columns[i] for i in low)]
     return tuple(found)
+
+
+def on_bounds(model: GearedModel, space: SphereCoordinates, u: Array) -> tuple[str, ...]:
+    """Name the links and parameters that allowed coordinates u (c,) put on their bounds."""
+    names, above = column_names(model), u[space.one_sided] - space.bounds
+    thin = np.flatnonzero(least_eigenvalues(space, u) < TOUCHES)
+    zero = [names[space.columns[i]] for i in np.flatnonzero(above < TOUCHES)]
+    return (*(model.body_names[b] for b in thin), *zero)
+
+
+def least_eigenvalues(space: SphereCoordinates, u: Array) -> Array:
+    """Least eigenvalue of each link's pseudo-inertia in the scale of its file's (nb,)."""
+    changes = [
+        sum(e * unit for e, unit in zip(u[TEN * b : TEN * (b + 1)], units(), strict=True))
+        for b in range(len(space.bodies))
+    ]
+    both = zip(space.bodies, changes, strict=True)
+    return np.array([np.linalg.eigvalsh(P + change)[0] for P, change in both])
 
 
 def shared_friction(model: GearedModel, names: tuple[str, ...]) -> list[int]:

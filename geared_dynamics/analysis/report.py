@@ -234,8 +234,9 @@ def table(
     kind = ' class="words"' if words else ""
     title = escape(caption)
     return (
+        f'<p class="caption"><strong>{title}</strong></p>'
         f'<div class="scroll" tabindex="0" role="region" aria-label="{title}"><table{kind}>'
-        f"<caption>{title}</caption>{head}<tbody>{''.join(body)}</tbody></table></div>"
+        f"{head}<tbody>{''.join(body)}</tbody></table></div>"
     )
 
 

@@ -13,14 +13,13 @@ from geared_dynamics.analysis.hypotheses import (
     Scale,
     elsewhere,
     explained,
-    fitted,
     other_scale,
 )
 from geared_dynamics.analysis.identification import UNEXPLAINED, Identified
 from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.impossible import at_bounds, costs, negative_sums
 from geared_dynamics.analysis.least_squares import deviation
-from geared_dynamics.analysis.parameter_columns import prior, unit_of
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.checks import two_digits
 from geared_dynamics.recordings.recording import Recording
@@ -29,17 +28,10 @@ from geared_dynamics.recordings.spans import found_bandwidth
 
 TWICE = 2.0  # times the residual of the fit, from which on what was held out says that it fails
 SMALL = 0.05  # of a joint's torque: a residual below it is small, whatever it is compared with
-NOTHING = 0.01  # of a joint's torque, that is not worth a line
-COSTS = 1.5  # times the residual that being a possible arm may cost
-BELOW = 2.0  # deviations below zero from which on a value cannot be
-CONTRADICTED = 3.0  # deviations by which a bound moves a parameter that the data know better
 UNSURE, UNKNOWN = 0.2, 0.5  # of a torque: its uncertainty in other motions
 SHORT_WAY = 0.25  # of a joint's range: with less, its motion is called short
 SCALED, CERTAIN = 0.003, 5.0  # change of a torque's scale, and deviations, that are named
 LIGHT = 0.05  # kg: a mass that is not worth a line
-ROTOR = (".J", ".inertia")
-NEVER_NEGATIVE = (*ROTOR, ".viscous", ".coulomb", ".m", ".Ixx", ".Iyy", ".Izz")
-LARGE = 1e-3  # of a combination: what is joined by less does not count
 
 Severity = Literal["red", "yellow"]
 
@@ -260,100 +252,38 @@ def _fails_elsewhere(result: Identified) -> list[FitFinding]:
 
 
 def _impossible(result: Identified, better: Explained) -> list[FitFinding]:
-    """Values that no arm has, and what it costs to do without them."""
-    costs, bound = _costs(result), _at_bound(result)
-    values = [value for value in _negative(result) if value.sure or value.rotor or costs]
-    rotor = any(value.rotor for value in values)
-    if not values and not (costs and bound):
+    """Values that no arm has, parameters at their bounds, and what it costs."""
+    loss, bound = costs(result), [one for one in at_bounds(result) if one.contradicted]
+    values = [value for value in negative_sums(result) if value.sure or value.rotor or loss]
+    rotor, stated = any(value.rotor for value in values), any(one.stated for one in bound)
+    if not values and not (bound and (loss or stated)):
         return []
-    severity: Severity = "red" if costs or rotor else "yellow"
+    severity: Severity = "red" if loss or rotor or stated else "yellow"
     listed = ", ".join(value.text for value in values)
-    what = f"no arm has {listed}" if values else f"a parameter is at its bound: {bound[0]}"
-    evidence = f"parameters of a possible arm leave more of the torque: {costs}" if costs else ""
-    evidence += f"; at the bound: {', '.join(bound)}" if costs and bound else ""
+    reached = ", ".join(one.text for one in bound if loss or one.stated)
+    what = f"no arm has {listed}" if values else f"a parameter is at its bound: {reached}"
+    evidence = f"parameters of a possible arm leave more of the torque: {loss}" if loss else ""
+    if reached and values:
+        evidence += f"{'; ' if loss else ''}at the bound: {reached}"
     if better.zero.any():
         cause = "the zero position above"
         remedy = "correct that first"
-    elif rotor or costs:
+    elif rotor or loss:
         cause = (
             "a gear ratio, a sign or a carrier differs from the drivetrain file"
             if rotor
             else "a joint's sign or zero is another, or something acts that is not in the model"
         )
         remedy = "compare ratios and signs with the data sheet (geared-dynamics describe)"
+    elif stated:
+        cause = (
+            "what the files state is not there or of another kind, or a joint's sign is another"
+        )
+        remedy = "compare it with the data sheet, and record slow motions in both directions"
     else:
         cause = "the motion hardly determines it, or something small acts that is not in the model"
         remedy = "use the physical parameters, where it is at its bound: they fit as well"
     return [FitFinding(severity, what, cause, remedy, evidence)]
-
-
-class _Negative(NamedTuple):
-    """A sum of what cannot be negative that is.
-
-    Attributes:
-        text: Its name and value with its deviation and unit.
-        rotor: Whether it is a rotor's inertia that the files state.
-        sure: Whether it is below zero by more deviations than chance explains among many values.
-    """
-
-    text: str
-    rotor: bool
-    sure: bool
-
-
-def _negative(result: Identified) -> list[_Negative]:
-    """Sums of what cannot be negative that are, by more than ``BELOW`` deviations."""
-    names, stated = np.array(result.equations.names), prior(result.model) > 0.0
-    found = []
-    for row, k, x, sigma in zip(
-        result.base.combinations, result.base.selection, result.x, result.sigma, strict=True
-    ):
-        joined = names[np.abs(row) > LARGE * np.abs(row).max()]
-        positive = (row >= -LARGE * np.abs(row).max()).all()
-        if (
-            positive
-            and x < -BELOW * sigma
-            and all(name.endswith(NEVER_NEGATIVE) for name in joined)
-            and _counts(result, k, x)
-        ):
-            name, sure = str(names[k]), x < -CONTRADICTED * sigma
-            text = f"{name} = {' ± '.join(two_digits(x, sigma))} {unit_of(result.model, name)}"
-            found.append(_Negative(text, name.endswith(ROTOR) and bool(stated[k]), sure))
-    return found
-
-
-def _counts(result: Identified, k: int, x: float) -> bool:
-    """Whether a parameter gives some joint a torque worth mentioning."""
-    used = fitted(result)
-    given = result.equations.Y[..., k] * x
-    rms = np.sqrt((given**2 * used).sum(axis=0) / np.maximum(used.sum(axis=0), 1))
-    return bool((rms > NOTHING * result.rms).any())
-
-
-def _costs(result: Identified) -> str:
-    """Joints where the physical parameters leave much more than the base ones; empty: none."""
-    if result.physical is None:
-        return ""
-    base, full = result.residual[1], result.residual[2]
-    far = (full > COSTS * base) & (full - base > 2.0 * NOTHING * result.rms)
-    percent, names = 100.0 / np.maximum(result.rms, 1e-300), result.model.joint_names
-    return ", ".join(
-        f"{names[j]} {full[j] * percent[j]:.1f} % for {base[j] * percent[j]:.1f} %"
-        for j in np.flatnonzero(far)
-    )
-
-
-def _at_bound(result: Identified) -> list[str]:
-    """Parameters that the best fit would have beyond their bound, and the data know better."""
-    if result.physical is None:
-        return []
-    moved = [name for name, apart in result.shifts.items() if abs(apart) > CONTRADICTED]
-    owners = {text: text.split(" ")[0].rpartition(".")[0] for text in result.physical.forbidden}
-    return [
-        text
-        for text, owner in owners.items()
-        if any((owner or text.split(" ")[0]) in name for name in moved)
-    ]
 
 
 def _too_little(result: Identified, unsure: Array, way: Array) -> list[FitFinding]:

@@ -12,13 +12,13 @@ import numpy as np
 from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
 from geared_dynamics.apps.demo_motion import DemoMotion, motor_load
 from geared_dynamics.apps.demo_plan import (
-    BANDWIDTH,
     ENCODER,
     LATENCY,
     RATE,
     WAYS,
     DemoPlan,
     Way,
+    bandwidth_of,
     ways_of,
 )
 from geared_dynamics.arrays import Array
@@ -83,7 +83,7 @@ def errors(found: Sequence[Outcome], joints: Sequence[str]) -> ReportPlot:
     """Error over time, a panel for each joint."""
     panels = over_time(found, joints, ["mrad"] * len(joints), [1e3 * one.error for one in found])
     return ReportPlot(
-        "A click on the legend shows and hides a way.", panels, "time [s]", height=95
+        "A click on the legend shows and hides a curve.", panels, "time [s]", height=95
     )
 
 
@@ -161,11 +161,12 @@ def facts(plan: DemoPlan, lock_step: bool) -> list[tuple[str, str]]:
     """What was run."""
     pace = "simulated, one command for each joint state: the table does not depend on the machine"
     model, times = plan.model, plan.motion.times
+    bandwidth = bandwidth_of(plan.gains, model.joint_names[0])
     return [
         ("robot", f"{model.name}, {model.n} joints, {len(model.wheel_names)} wheels"),
         ("plant", ENGINES[plan.engine]),
         ("sensors", f"encoders of {ENCODER} counts; commands act after {1e3 * LATENCY:g} ms"),
-        ("feedforward node", f"pd_plus_feedforward, {BANDWIDTH:g} rad/s, {RATE:g} Hz over DDS"),
+        ("feedforward node", f"pd_plus_feedforward, {bandwidth:.3g} rad/s, {RATE:g} Hz over DDS"),
         ("reference", f"{len(times)} waypoints in {times[-1]:g} s, one frequency for each joint"),
         ("time", pace if lock_step else "the wall clock's"),
     ]  # fmt: skip

@@ -18,9 +18,11 @@ from types import TracebackType
 from typing import Any, Literal
 
 from geared_dynamics.errors import MissingPackageError
+from geared_dynamics.files import MARK
 
 Storage = Literal["mcap", "sqlite3"]
 VERSION = 9  # of rosbag2's metadata, from Jazzy on
+WRITER = "writer"  # key of what says in the metadata that a bag is ours
 SCHEMA = """
 CREATE TABLE schema(schema_version INTEGER PRIMARY KEY, ros_distro TEXT NOT NULL);
 CREATE TABLE metadata(
@@ -134,6 +136,7 @@ class _Library:
             path, version=VERSION, storage_plugin=StoragePlugin[storage.upper()]
         )
         self._writer.open()
+        self._writer.set_custom_data(WRITER, MARK)
         self._topics = {
             topic: self._writer.add_connection(topic, kind, typestore=store)
             for topic, kind in topics.items()
@@ -209,6 +212,6 @@ class _Sqlite:
             "compression_format": "",
             "compression_mode": "",
             "files": [{"path": self._file.name, **span}],
-            "custom_data": None,
+            "custom_data": {WRITER: MARK},
             "ros_distro": "",
         }

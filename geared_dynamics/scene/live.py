@@ -156,7 +156,7 @@ def texts(page: ArmPage, chosen: int, speeds: Array, tau: Array, motors: Array, 
     if model.wheel_names:
         name, speed, motor = model.wheel_names[chosen], speeds[chosen], motor_of(model, chosen)
         rows = [("wheel", printable(name)), *wheel_facts(model, chosen)]
-        rows.append(("speed", f"{speed:.4g} rad/s = {speed * 30.0 / np.pi:.0f} rpm"))
+        rows.append(("speed", f"{speed:.4g} rad/s = {round(speed * 30.0 / np.pi)} rpm"))
         torque = motors[motor] if motor >= 0 else np.nan
         known = f"{torque:.4g} N m{how}" if np.isfinite(torque) else "not known"
         rows.append(("torque of its motor", known if motor >= 0 else "no motor"))

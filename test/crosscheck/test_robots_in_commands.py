@@ -40,6 +40,7 @@ THEIRS = [
 # Links without inertia but their rotors', or with one that no body has: no case for MuJoCo.
 BODILESS = ("kr300", "tx40", "panda.urdf", "so101.urdf")
 LIGHT = ("kinova.urdf", "so101.urdf")  # their links cannot contain rotors of 1e-4 kg m^2
+WEAK = ("talos_left_arm.urdf",)  # whose limits of effort are for gears that it does not have here
 # Whose demo is in test_every_command.py.
 IN_TABLE = ("brisk6", "elbow", "wave6")
 NEEDED = {"check": "pinocchio", "view": "viser"}
@@ -113,7 +114,7 @@ def named(name: str, out: Path, inertia: str = "1e-5") -> list[str]:
     """Files of a named arm; those that come without rotors get some, of this inertia."""
     if name in OWN:
         return [str(folder("urdf") / f"{name}{end}") for end in (".urdf", ".drivetrain.yaml")]
-    urdf = next(path for key, path in FILES.items() if key.endswith(name))
+    urdf = next(path for key, path in FILES.items() if Path(key).name == name)
     drive = str(out / "drive.yaml")
     words = ["init", str(urdf), "--ratio", "80", "--rotor-inertia", inertia, "--out", drive]
     assert main(words) == 0
@@ -214,6 +215,10 @@ def test_named_arms_in_the_demo(
     pytest.importorskip("rclpy")
     words = ["demo", *named(name, tmp_path), "--out", str(tmp_path / "demo"), "--json"]
     capsys.readouterr()
+    if name in WEAK:
+        assert main(words) == 2
+        assert "cannot support its own weight" in capsys.readouterr().err
+        return
     assert main(words) == 0
     document = json.loads(capsys.readouterr().out)
     validate(document)

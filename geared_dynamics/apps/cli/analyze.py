@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -58,11 +59,12 @@ from geared_dynamics.apps.cli.recording_options import (
 from geared_dynamics.checks import or_dash, percent_cell
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, extra, printable
-from geared_dynamics.files import refuse_foreign, write_text
+from geared_dynamics.files import HEAD, refuse_foreign, write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import usual_storage
 from geared_dynamics.recordings.joint_topics import BagReader
 
+TOPIC = re.compile(rb"(/[\w/]+)?\r?\n")  # what --save-topic writes
 SOME_FAILED = 2
 REST_SPEED = 0.01  # [rad/s or m/s]
 NO_HTML = (
@@ -158,7 +160,8 @@ def rest_speed(args: argparse.Namespace) -> float | None:
 
 def run(args: argparse.Namespace) -> int:
     """Analyse each recording; one that fails does not keep the others from it."""
-    replaced = refuse_foreign(*targets(args), force=args.force, heads=HEADS)
+    replaced = refuse_foreign(*targets(args), force=args.force, heads=HEADS, bags=bags_of(args))
+    replaced += earlier_topic(args)
     model, rest = load_with_payload(args), rest_speed(args)
     if (args.samples or args.bag) and args.output is None:
         raise GearedDynamicsError("--output", "is not given", "name a folder for the files")
@@ -200,13 +203,31 @@ def run(args: argparse.Namespace) -> int:
 
 
 def targets(args: argparse.Namespace) -> list[Path]:
-    """Files that may be written; bags are refused where something is."""
+    """Files that may be written, other than bags."""
     if args.output is None:
         return []
     ends = (".png", ".csv", "_motors.csv", *(["_samples.csv"] if args.samples else []))
     stems = [stem_of(args, number) for number in range(len(args.recordings))]
     names = ["report.html", *(stem + end for stem in stems for end in ends)]
     return [args.output / name for name in names]
+
+
+def earlier_topic(args: argparse.Namespace) -> list[Path]:
+    """Return the file of ``--save-topic`` if it is replaced: it holds a topic's name alone."""
+    path: Path | None = args.save_topic
+    if path is None or not path.is_file():
+        return []
+    with path.open("rb") as file:
+        ours = TOPIC.fullmatch(file.read(HEAD)) is not None
+    return refuse_foreign(path, force=args.force or ours)
+
+
+def bags_of(args: argparse.Namespace, *numbers: int) -> list[Path]:
+    """Bags that are written for recordings, all of them where none is named by its number."""
+    stems = [stem_of(args, number) for number in numbers or range(len(args.recordings))]
+    beside = args.output is not None and args.bag
+    places = [args.output / f"{stem}_torques" for stem in stems] if beside else []
+    return [*places, *([args.output_bag] if args.output_bag else [])]
 
 
 def stem_of(args: argparse.Namespace, number: int) -> str:
@@ -258,9 +279,8 @@ def analyze_one(
         if args.samples:
             target = args.output / f"{stem}_samples.csv"
             sinks.append(stack.enter_context(SamplesFile(target, model)))
-        places = [args.output / f"{stem}_torques"] if args.bag else []
-        for target in [*places, *([args.output_bag] if args.output_bag else [])]:
-            bag = TorqueBag(target, model.joint_names, storage=args.storage)
+        for target in bags_of(args, number):
+            bag = TorqueBag(target, model.joint_names, storage=args.storage, replace=True)
             sinks.append(stack.enter_context(bag))
 
         def keep(part: Kept) -> None:

@@ -53,7 +53,6 @@ from geared_dynamics.apps.demo_report import (
 )
 from geared_dynamics.apps.latency_run import environment
 from geared_dynamics.apps.processes import Child, Children
-from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import folder, refuse_foreign, robot_files, write_text
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.tasks import DemoTask, Run, read_step, write_demo_task
@@ -100,8 +99,7 @@ def run(args: argparse.Namespace) -> int:
     out: Path = args.out
     bag, report = out / "recording", out / "report.html"
     out.mkdir(parents=True, exist_ok=True)
-    replaced = refuse_foreign(report, force=args.force)
-    require_new(bag)
+    replaced = refuse_foreign(report, force=args.force, bags=[bag])
     with progress() as shown:
         steps = Steps(shown)
         steps("compiling kernels, planning", 0.0)
@@ -318,17 +316,3 @@ def complaints(logs: Path) -> list[str]:
     ]
     loud = [line for line in lines if line.startswith(("[ERROR]", "[WARN]"))]
     return [line.partition("]: ")[2] for line in loud]
-
-
-def require_new(bag: Path) -> None:
-    """Make room for a recording: remove one that an earlier demo has left."""
-    if not bag.exists():
-        return
-    files = sorted(bag.iterdir()) if bag.is_dir() else [bag]
-    ours = [p for p in files if p.name == "metadata.yaml" or p.suffix in {".mcap", ".db3"}]
-    if not bag.is_dir() or ours != files:
-        finding = "contains files that are not recordings of an earlier demo"
-        raise GearedDynamicsError(str(bag), finding, "give another --out")
-    for path in ours:
-        path.unlink()
-    bag.rmdir()

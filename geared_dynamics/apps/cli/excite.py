@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from geared_dynamics.analysis.analysis_files import refuse_existing
 from geared_dynamics.analysis.excitation import excite, trajectory_yaml, write_trajectory_bag
 from geared_dynamics.apps.cli.command_output import (
     add_json_option,
@@ -102,9 +101,8 @@ def run(args: argparse.Namespace) -> int:
     refuse_too_few(args.rate, args.duration, args.harmonics)
     if args.approach is not None and args.publish is None:
         raise GearedDynamicsError("--approach", "nothing is published", "add --publish TOPIC")
-    if args.bag is not None:
-        refuse_existing(args.bag)
-    replaced = refuse_foreign(args.output, force=args.force)
+    bags = [] if args.bag is None else [args.bag]
+    replaced = refuse_foreign(args.output, force=args.force, bags=bags)
     with progress_bar("excite") as progress:
         best = excite(
             model,
@@ -144,10 +142,10 @@ def run(args: argparse.Namespace) -> int:
     console.print(f"saved {args.output}")
     say_replaced(console, replaced)
     if args.bag is not None:
-        write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion)
+        write_trajectory_bag(args.bag, args.topic, model.joint_names, times, motion, replace=True)
         console.print(f"saved {args.bag}; play it with: ros2 bag play {args.bag}")
     if args.json:
-        files = [args.output] + ([] if args.bag is None else [args.bag])
+        files = [args.output, *bags]
         judged = {
             "condition": best.condition,
             "warning": None if best.grade == "good" else best.verdict,

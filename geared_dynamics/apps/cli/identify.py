@@ -33,13 +33,12 @@ from geared_dynamics.apps.cli.command_output import (
     print_table,
 )
 from geared_dynamics.apps.cli.identify_output import (
+    about_physical,
     add_options,
     find_gains,
     identified_document,
-    other_residuals,
     output_files,
     show_gains,
-    some,
     write,
 )
 from geared_dynamics.apps.cli.options import (
@@ -126,7 +125,6 @@ def extent(bag: Recording) -> tuple[float, float]:
 # -- ``geared-dynamics identify``: parameters of an arm from recordings ---------------------------
 
 
-TOLD = 3.0  # deviations by which a parameter is another
 NOT_USABLE = 1
 NO_HTML = "without plotly (pip install plotly) there is no report.html: the tables are the report"
 
@@ -325,35 +323,6 @@ def show_details(console: Console, result: Identified, rows: Sequence[ParameterR
             f"physical parameters: {result.physical.status}; least eigenvalue of a link's "
             f"pseudo-inertia {result.physical.least.min():.2g} of its trace"
         )
-
-
-def about_physical(result: Identified, where: str) -> list[str]:
-    """Say whether the physical parameters explain what was held out as the base ones do, and why.
-
-    Args:
-        result: What was identified, with physical parameters.
-        where: What it was validated with.
-    """
-    if not np.isfinite(result.residual[3]).any():
-        return [f"physical parameters are not validated: no joint moves enough in the {where}"]
-    listed = other_residuals(result, result.residual[4], result.residual[3])
-    if not listed:
-        return [f"physical parameters explain the {where} as well as the base parameters do"]
-    than = f"different residuals of the {where} than the base parameters"
-    lines = [f"physical parameters leave {than}: {listed}"]
-    forbidden = result.physical.forbidden if result.physical is not None else ()
-    if forbidden:
-        lines.append(f"the best fit would need what no arm has: {some(forbidden)}")
-    moved = sorted(result.shifts.items(), key=lambda item: -abs(item[1]))
-    told = [f"{name} by {apart:+.1f}" for name, apart in moved if abs(apart) > TOLD]
-    if told:
-        lines.append(f"base parameters that they change, in standard deviations: {some(told)}")
-    else:
-        lines.append(
-            f"they change no base parameter by more than {TOLD:g} standard deviations: what this "
-            "motion hardly determines is near the files' values"
-        )
-    return lines
 
 
 def parameter_table(rows: Sequence[ParameterRow]) -> Table:

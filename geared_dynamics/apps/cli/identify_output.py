@@ -21,6 +21,7 @@ from geared_dynamics.analysis.identification_equations import (
 )
 from geared_dynamics.analysis.identification_results import Written, written
 from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.impossible import at_bounds
 from geared_dynamics.analysis.parameter_columns import prior
 from geared_dynamics.analysis.verdict import Judgement
 from geared_dynamics.apps.cli.command_output import numeric_table, print_table, robot_part
@@ -133,6 +134,7 @@ def with_constants(data: dict[str, Any], model: GearedModel, gains: DriveGains) 
 
 LISTED_KINDS = (".J", ".viscous", ".coulomb", ".offset", ".static")
 ALIKE = (0.05, 0.001)  # share of a residual, and of the torque, that make no difference
+TOLD = 3.0  # deviations by which a parameter is another
 TABLE_HEADS = ("parameter", "column", "value", "sigma", "files")
 LISTED = 40  # changed numbers that are named above a new file
 
@@ -231,6 +233,38 @@ def about_files(result: Identified, args: argparse.Namespace, targets: Targets) 
         f"the written files, loaded again, leave different residuals of what was held out: "
         f"{listed}; what has no place in the files is missing there"
     )
+
+
+def about_physical(result: Identified, where: str) -> list[str]:
+    """Say whether the physical parameters explain what was held out as the base ones do, and why.
+
+    Args:
+        result: What was identified, with physical parameters.
+        where: What it was validated with.
+    """
+    if not np.isfinite(result.residual[3]).any():
+        return [f"physical parameters are not validated: no joint moves enough in the {where}"]
+    listed = other_residuals(result, result.residual[4], result.residual[3])
+    bound = [one.text for one in at_bounds(result)]
+    reached = [f"physical parameters at their bounds: {some(bound)}"] if bound else []
+    if not listed:
+        said = f"physical parameters explain the {where} as well as the base parameters do"
+        return [said, *reached]
+    than = f"different residuals of the {where} than the base parameters"
+    lines = [f"physical parameters leave {than}: {listed}", *reached]
+    forbidden = result.physical.forbidden if result.physical is not None else ()
+    if forbidden:
+        lines.append(f"the best fit would need what no arm has: {some(forbidden)}")
+    moved = sorted(result.shifts.items(), key=lambda item: -abs(item[1]))
+    told = [f"{name} by {apart:+.1f}" for name, apart in moved if abs(apart) > TOLD]
+    if told:
+        lines.append(f"base parameters that they change, in standard deviations: {some(told)}")
+    else:
+        lines.append(
+            f"they change no base parameter by more than {TOLD:g} standard deviations: what this "
+            "motion hardly determines is near the files' values"
+        )
+    return lines
 
 
 def other_residuals(result: Identified, new: Array, old: Array) -> str:

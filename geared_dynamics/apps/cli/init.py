@@ -5,11 +5,18 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Sequence
+from hashlib import sha256
 from math import isfinite
 from pathlib import Path
 
 from geared_dynamics.apps.cli.command_output import add_json_option, print_document
-from geared_dynamics.apps.cli.options import add_files, open_console, require_robot
+from geared_dynamics.apps.cli.options import (
+    add_files,
+    add_force_option,
+    open_console,
+    require_robot,
+    say_replaced,
+)
 from geared_dynamics.description.drivetrain_reader import schema_file
 from geared_dynamics.description.drivetrain_skeleton import FILL_IN, drivetrain_skeleton
 from geared_dynamics.description.robot_tree import check_robot
@@ -19,6 +26,8 @@ from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning, M
 from geared_dynamics.files import write_text
 from geared_dynamics.load import load_model
 
+# Below what init writes; without files.MARK: other commands must not replace what is filled in.
+SEAL = "# As long as nothing is changed here, init replaces this file without being asked:"
 Numbers = tuple[str | None, float]
 
 
@@ -43,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="[JOINT=]NUMBER",
             help=f"{quantity}: of all joints ({example}), or of one (joint_1={example})",
         )  # fmt: skip
-    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
+    add_force_option(parser)
     add_json_option(parser)
 
 
@@ -52,8 +61,10 @@ def run(args: argparse.Namespace) -> int:
     require_robot(args)
     beside = Path(args.robot).with_suffix(".drivetrain.yaml")
     out = args.out or (Path(beside.name) if args.of_package else beside)
-    if out.exists() and not args.force:
-        raise GearedDynamicsError(str(out), "exists", "give --force to replace it, or --out")
+    replaced = [out] if out.is_file() else []
+    if replaced and not args.force and not untouched(out):
+        finding = "exists, and is not as geared-dynamics init wrote it"
+        raise GearedDynamicsError(str(out), finding, "name another with --out, or give --force")
     robot = read_urdf(Path(args.robot))
     check_robot(robot)
     joints = [j.name for j in robot.joints if j.kind != "fixed" and j.mimic is None]
@@ -64,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         schema=str(schema_file()),
     )
     missing = what_keeps_it_from_loading(Path(args.robot), text)
-    write_text(out, text)
+    write_text(out, sealed(text))
     blanks = text.split("\nwheels:", 1)[1].count(FILL_IN)
     if args.json:
         found = {"file": out, "joints": joints, "blanks": blanks, "missing": missing or None}
@@ -76,7 +87,19 @@ def run(args: argparse.Namespace) -> int:
     if missing:
         console.print(f"it does not load yet: {missing}", style="yellow", soft_wrap=True)
     console.print(f"next: geared-dynamics describe {args.robot} {out}", soft_wrap=True)
+    say_replaced(console, replaced)
     return 0
+
+
+def sealed(text: str) -> str:
+    """Add the digest of a file that is to be filled in, by which ``untouched`` knows it."""
+    return f"{text}\n{SEAL} {sha256(text.encode()).hexdigest()[:16]}\n"
+
+
+def untouched(path: Path) -> bool:
+    """Return whether a file is as this command wrote it, and nothing of a user's is lost by it."""
+    text = path.read_text("utf-8", errors="replace")
+    return text == sealed(text.rpartition(f"\n{SEAL}")[0])
 
 
 def what_keeps_it_from_loading(robot: Path, text: str) -> str:

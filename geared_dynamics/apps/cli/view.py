@@ -284,6 +284,8 @@ def drawing(package: Any, arm: Any, width: int, height: int) -> Iterator[Any]:
         GearedDynamicsError: If it cannot draw here.
     """
     try:
+        if importlib.import_module("mujoco.gl_context").GLContext is None:  # it would abort
+            raise RuntimeError("MuJoCo was imported without OpenGL: set MUJOCO_GL=egl before")
         draw = package.Renderer(arm, height, width)
     except Exception as error:  # of OpenGL's bindings, each with its own
         finding = f"{os.environ.get('MUJOCO_GL', 'OpenGL')} fails ({str(error)[:120]})"

@@ -11,13 +11,15 @@ import geared_dynamics as gd
 from geared_dynamics.analysis.hypotheses import elsewhere, explained
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_rows import Settings
+from geared_dynamics.analysis.impossible import at_bounds, costs
 from geared_dynamics.analysis.parameter_columns import column_names, unit_of
 from geared_dynamics.analysis.verdict import FitFinding, judged, wider_residual
+from geared_dynamics.apps.cli.identify_output import about_physical
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import build_model
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import Recording, recording_from_arrays
-from recorded_motions import elbow, motion, torques, truth
+from recorded_motions import ROBOTS, elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")
@@ -60,6 +62,15 @@ def without_inertia(wheel: str) -> gd.GearedModel:
         for record in drivetrain.wheels
     )
     return build_model(robot, replace(drivetrain, wheels=wheels))
+
+
+def stating_friction() -> gd.GearedModel:
+    """The elbow whose URDF states the friction of its second joint."""
+    head, name, rest = (
+        (ROBOTS / "elbow.urdf").read_text("utf-8").partition('<joint name="joint_2"')
+    )
+    text = rest.replace("</joint>", '<dynamics damping="5" friction="2.5"/></joint>', 1)
+    return gd.load_model(head + name + text, ROBOTS / "elbow.drivetrain.yaml")
 
 
 def of(found: Identified, word: str) -> FitFinding:
@@ -127,6 +138,44 @@ def test_values_that_no_arm_has(name: str, value: float) -> None:
     assert "leave more of the torque" in finding.evidence
     unit = unit_of(MODEL, name.replace("__", "."))
     assert f" {unit}" in finding.what
+
+
+def test_a_bound_that_the_data_contradict_is_red_though_it_costs_nothing() -> None:
+    """Files that state friction, and torques that show some of the other sign."""
+    found = replace(fit(recorded(joint_2__coulomb=-0.5)), model=stating_friction())
+    assert costs(found) == ""
+    finding = of(found, "joint_2.coulomb")
+    assert finding.severity == "red"
+    assert "At the bound: joint_2.coulomb = 0 (files: 2.5 N m)" in finding.lines[0]
+    assert "sign" in finding.cause
+    assert "data sheet" in finding.remedy
+    k = [found.equations.names[i] for i in found.base.selection].index("joint_2.coulomb")
+    x = found.x.copy()
+    x[k] = abs(x[k])  # no sum is negative: the bound alone is left
+    alone = of(replace(found, x=x), "a parameter is at its bound: joint_2.coulomb = 0")
+    assert alone.severity == "red"
+    unstated = judged(replace(found, model=MODEL))
+    assert [one.severity for one in unstated.findings] == ["yellow"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "noise", "seed", "text"),
+    [
+        ({"joint_2__coulomb": 0.0}, 0.02, 5, "joint_2.coulomb = 0 (files: 2.5 N m)"),
+        ({}, 0.1, 8, "link_2 on the border of what is a body"),
+    ],
+)
+def test_a_bound_that_may_be_the_truth_is_listed_and_not_red(
+    changed: dict[str, float], noise: float, seed: int, text: str
+) -> None:
+    """No friction at all is at its bound, and so is a link that noise has made too thin."""
+    found = replace(fit(recorded(noise, seed, **changed)), model=stating_friction())
+    (bound,) = at_bounds(found)
+    assert bound.text == text
+    assert not bound.contradicted
+    assert judged(found).findings == ()
+    assert f"physical parameters at their bounds: {text}" in about_physical(found, "rest")
+    assert at_bounds(fit(recorded())) == []  # nothing is on its bound by being small
 
 
 @pytest.mark.parametrize(("beyond", "said"), [(2.5, False), (3.5, True)])

@@ -68,6 +68,9 @@ def test_the_offline_page_turns_its_rotors(browser: Any, tmp_path: Path) -> None
     for r, body in enumerate(model.wheels.carrier):
         found = turn(poses[f"/body_{body}/wheel_{r}"], shown.shapes.rotation[r])
         assert np.cos(found - angles[r]) > 1.0 - 1e-6
+    column = page.locator("#gd tr[tabindex]").all_inner_texts()
+    assert len(column) == len(model.wheel_names)
+    assert not any("-0 rpm" in row for row in column)  # slow ones: 0
     # A click on the arm, and one in the table.
     page.wait_for_selector("#gd tr[tabindex]")
     page.locator("#gd tr[tabindex]").nth(4).click()

@@ -92,7 +92,7 @@ def test_a_file_that_exists_is_kept(tmp_path: Path, capsys: pytest.CaptureFixtur
     urdf.write_bytes((URDF / "elbow.urdf").read_bytes())
     out.write_text("mine")
     assert main(["init", str(urdf)]) == 2
-    assert "exists; give --force to replace it, or --out" in capsys.readouterr().err
+    assert "exists, and is not as geared-dynamics init wrote it" in capsys.readouterr().err
     assert out.read_text() == "mine"
     assert main(["init", str(urdf), "--force"]) == 0
     assert gd.load_model(urdf, out).motor_names

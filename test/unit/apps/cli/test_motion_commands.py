@@ -51,7 +51,7 @@ def test_excite_publishes_by_a_program_of_its_own(
             ["--duration", "0.05", "--rate", "1000"],
             "it determines nothing; give a longer --duration",
         ),
-        (["--bag", str(ROBOTS)], "already exists"),
+        (["--bag", str(ROBOTS)], "holds other things than a bag"),
     ],
 )
 def test_excite_refuses_what_is_no_use(

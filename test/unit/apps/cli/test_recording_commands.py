@@ -355,8 +355,8 @@ def test_the_robot_may_come_from_the_bag(
     assert main(["analyze", str(whole), *ROBOT]) == 0
     assert capsys.readouterr().out == first
     assert open_recording(place, MODEL.joint_names, topic="/analysis/tau_model").spans == 1
-    assert main(["analyze", str(whole), *words]) == 2  # the bag already exists
-    assert "already exists" in capsys.readouterr().err
+    assert main(["analyze", str(whole), *words]) == 0
+    assert f"replaced: {place}" in capsys.readouterr().out.splitlines()
     assert main(["analyze", str(whole), str(whole), *words]) == 2
     assert "one file for 2 recordings" in capsys.readouterr().err
 

@@ -7,7 +7,16 @@ import pytest
 
 import geared_dynamics as gd
 from demo_robots import brisk6
-from geared_dynamics.apps.demo_plan import BANDWIDTH, ELASTIC_WAYS, WAYS, gains, switches, ways_of
+from geared_dynamics.apps.demo_plan import (
+    BANDWIDTH,
+    ELASTIC_WAYS,
+    FASTEST,
+    WAYS,
+    bandwidth_of,
+    gains,
+    switches,
+    ways_of,
+)
 from geared_dynamics.files import robot_files
 from geared_dynamics.runtime.feedforward_parameters import FeedforwardParameters
 from geared_dynamics.runtime.parameters import schema_of
@@ -21,6 +30,40 @@ def test_gains_are_critically_damped_for_the_largest_inertia() -> None:
         p, d = found[f"gains.{name}.p"], found[f"gains.{name}.d"]
         assert p == pytest.approx(BANDWIDTH**2 * inertia[k])
         assert d**2 == pytest.approx(4.0 * p * inertia[k])
+
+
+def test_gains_are_lower_where_joints_together_have_little_inertia() -> None:
+    """Two axes in one line, of which only the rotors hold them apart."""
+    model = robot_on_one_axis(1e-6)
+    q = np.zeros((3, 2))
+    found = gains(model, q)
+    M = gd.mass_matrix(model, q[0])
+    D = np.diag([found[f"gains.{name}.d"] for name in model.joint_names])
+    assert np.linalg.eigvals(np.linalg.solve(M, D)).real.max() == pytest.approx(FASTEST)
+    assert bandwidth_of(found, model.joint_names[0]) < 0.9 * BANDWIDTH
+    heavy = robot_on_one_axis(1e-2)
+    assert bandwidth_of(gains(heavy, q), model.joint_names[1]) == pytest.approx(BANDWIDTH)
+
+
+def robot_on_one_axis(rotor: float) -> gd.GearedModel:
+    """An arm of two links that turn about the same axis, with gears of 1:80."""
+    body = '<mass value="2"/><inertia ixx="{0}" iyy="{0}" izz="{0}" ixy="0" ixz="0" iyz="0"/>'
+    links = "".join(
+        f'<link name="l{k}"><inertial>{body.format(inertia)}</inertial></link>'
+        f'<joint name="j{k}" type="continuous"><parent link="{parent}"/><child link="l{k}"/>'
+        '<axis xyz="0 0 1"/></joint>'
+        for k, parent, inertia in ((1, "base", 0.01), (2, "l1", 1.0))
+    )
+    wheels = "".join(
+        f"  r{k}: {{carrier: {carrier}, axis: [0, 0, 1], position: [0, 0, 0], "
+        f"inertia: {{axial: {rotor}}}, included_in_link: true}}\n"
+        for k, carrier in ((1, "base"), (2, "l1"))
+    )
+    spins = "".join(f"  - {{wheel: r{k}, joint: j{k}, ratio: 80}}\n" for k in (1, 2))
+    return gd.load_model(
+        f'<robot name="a"><link name="base"/>{links}</robot>',
+        f"version: 1\nwheels:\n{wheels}spins:\n{spins}",
+    )
 
 
 def test_ways_differ_in_what_they_feed_forward() -> None:

@@ -1,35 +1,11 @@
-"""Rooms for recordings, and what nodes complained of."""
+"""What nodes complained of."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-import geared_dynamics as gd
-from geared_dynamics.apps.cli.demo import complaints, require_new, write_parameters
+from geared_dynamics.apps.cli.demo import complaints, write_parameters
 from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, write_demo_task
-
-
-def test_an_earlier_recording_makes_room(tmp_path: Path) -> None:
-    bag = tmp_path / "recording"
-    bag.mkdir()
-    (bag / "metadata.yaml").touch()
-    (bag / "recording.mcap").touch()
-    require_new(bag)
-    assert not bag.exists()
-    require_new(bag)
-
-
-@pytest.mark.parametrize("name", ["thesis.txt", "deep/metadata.yaml"])
-def test_nothing_else_is_removed(tmp_path: Path, name: str) -> None:
-    bag = tmp_path / "recording"
-    (bag / name).parent.mkdir(parents=True)
-    (bag / name).write_text("mine", encoding="utf-8")
-    (bag / "recording.mcap").touch()
-    with pytest.raises(gd.GearedDynamicsError, match="give another --out"):
-        require_new(bag)
-    assert (bag / name).read_text(encoding="utf-8") == "mine"
 
 
 def test_complaints_are_the_loud_lines_in_the_logs(tmp_path: Path) -> None:
