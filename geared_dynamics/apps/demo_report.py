@@ -189,8 +189,7 @@ def write_report(
         lock_step: Whether time was simulated.
         provenance: Where it comes from.
     """
-    model = plan.model
-    run = facts(plan, lock_step)
+    model, run = plan.model, facts(plan, lock_step)
     line = "; ".join(text for _, text in run[:2])
     report = Report(f"demo {model.name}", verdict(found, model.knowledge), line)
     report.plot(bars(found, model.joint_names))
