@@ -73,13 +73,12 @@ from geared_dynamics.checks import or_dash
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.recordings.recording import Recording, open_recording
+from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 
 # -- Joints that the model holds still and a bag does not -----------------------------------------
 
 
 STILL = 0.01  # [rad or m]
-TABLES = (".csv", ".txt", ".tsv")  # their columns may be numbered, so they are not looked at
 
 
 def moving_frozen_joints(
@@ -94,7 +93,7 @@ def moving_frozen_joints(
     locked, names = locked_joints(args.lock), recorded_names(args, model.fixed_joints)
     notes = []
     for path in paths:
-        if Path(path).suffix.lower() in TABLES:
+        if is_table(Path(path)):  # its columns may be numbered, so it is not looked at
             continue
         for joint in model.fixed_joints:
             try:

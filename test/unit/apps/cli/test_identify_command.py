@@ -151,6 +151,22 @@ def test_a_frozen_joint_at_rest_is_not(
         assert ("is frozen at" in capsys.readouterr().out) == said
 
 
+def test_numbers_of_a_folder_of_tables_are_no_frozen_joint(
+    tmp_path: Path, robot: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Asked for alone, joint 3 would be number 1, which moves."""
+    q, v, a = Q.copy(), V.copy(), A.copy()
+    q[:, 2], v[:, 2], a[:, 2] = 0.0, 0.0, 0.0
+    tau = torques(MODEL, truth(MODEL), q, v, a)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    heads = ["time", *(f"{kind}_{i}" for kind in ("q", "tau") for i in (1, 2, 3))]
+    table, header = np.column_stack([T, q, tau]), ",".join(heads)
+    np.savetxt(folder / "run_0.csv", table, delimiter=",", header=header, comments="")
+    assert main(["identify", str(folder), *robot, "--joints", "joint_1", "joint_2"]) == 0
+    assert "is frozen at" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("known", "why"),
     [([], "there are no physical parameters"), (["link_1.m"], "some parameters were known")],
