@@ -40,13 +40,14 @@ from geared_dynamics.apps.cli.recording_options import (
 from geared_dynamics.checks import percent, percent_cell, rounded
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
+from geared_dynamics.recordings.recording import is_table
 from geared_dynamics.recordings.samples import Tally
 from geared_dynamics.recordings.signals import WIDER, cap_notes, usable_cutoff
 from geared_dynamics.recordings.spans import MotionReader, found_bandwidth
 
 HEADS = ("trans-\nmission", "rotor-\nlink", "gyro-\nscopic")  # as CAUSES
 MATTERS = 1.0  # [%] of the joint's torque: below it other errors are larger
-RECORDED = {".db3", ".mcap", ".csv"}
+BAGS = {".db3", ".mcap"}
 SEEN = 0.01  # share of the coupling that recordings must be able to show
 
 
@@ -137,7 +138,7 @@ def shares_part(model: GearedModel, shares: CouplingShares | None) -> dict[str, 
 def choose_bag(args: argparse.Namespace) -> None:
     """Find the recording among the arguments; it may stand where the drivetrain file would."""
     place = args.drivetrain
-    if place is not None and (Path(place).is_dir() or Path(place).suffix in RECORDED):
+    if place is not None and is_recording(Path(place)):
         if args.recording is not None:
             finding = f"is followed by a second recording, {args.recording}"
             raise GearedDynamicsError(place, finding, "give one, after the drivetrain file")
@@ -146,6 +147,11 @@ def choose_bag(args: argparse.Namespace) -> None:
         finding = f"is given as well as {args.recording}"
         raise GearedDynamicsError(f"--bag {args.bag}", finding, "give one recording")
     args.bag = args.bag or args.recording
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a path is that of a recording, not of a drivetrain file."""
+    return path.is_dir() or path.suffix.lower() in BAGS or is_table(path)
 
 
 def along(args: argparse.Namespace, model: GearedModel) -> tuple[CouplingSums, tuple[str, ...]]:

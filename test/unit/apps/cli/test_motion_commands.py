@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from geared_dynamics.apps.cli.main import main
-from recorded_motions import (
-    ROBOTS,
-)
+from recorded_motions import ROBOTS, motion
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
@@ -103,3 +103,21 @@ def test_excite_and_coupling(bag: str, tmp_path: Path, capsys: pytest.CaptureFix
     tx40 = [str(ROBOTS / "tx40.urdf"), str(ROBOTS / "tx40.drivetrain.yaml")]
     assert main(["coupling", *tx40]) == 0
     assert "It matters at" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ending", [".DB3", ".TXT", ".tsv", ".csv"])
+def test_coupling_knows_recordings_by_every_ending(
+    ending: str, bag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the drivetrain file may stand: none of these is read as one."""
+    path = tmp_path / f"copy{ending}"
+    if ending == ".DB3":
+        shutil.copy(bag, path)
+    else:
+        t, q, *_ = motion(10.0, 100.0)
+        heads = ["time", *(f"q_{i}" for i in (1, 2, 3))]
+        np.savetxt(
+            path, np.column_stack([t, q]), delimiter=",", header=",".join(heads), comments=""
+        )
+    assert main(["coupling", URDF, str(path)]) == 0
+    assert "No rotor inertia is known" in capsys.readouterr().out
