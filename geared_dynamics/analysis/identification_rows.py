@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.compare import ranges_of
 from geared_dynamics.analysis.parameter_columns import columns, known_friction
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.drives import balancer_forces
@@ -235,4 +234,4 @@ def spacing(recording: Recording, keep: float) -> int:
 def top_speeds(model: GearedModel, v: Array) -> Array:
     """Top speed of each joint (n,): the URDF's limit, or what was reached if that is less."""
     reached = np.maximum(np.abs(v).max(axis=0), STILL)
-    return np.asarray(np.minimum(ranges_of(model).velocity[1], reached))
+    return np.asarray(np.minimum(model.limits.velocity, reached))

@@ -24,6 +24,7 @@ from geared_dynamics.analysis.identification_rows import (
     joined_motions,
     thinned,
     together,
+    top_speeds,
 )
 from geared_dynamics.analysis.span_comparison import predicted
 from geared_dynamics.description.yaml_files import read_data
@@ -90,6 +91,20 @@ def test_a_bandwidth_that_is_too_much_is_capped_and_said() -> None:
     found = equations(MODEL, [recording_from_arrays(T, Q, TAU)], given)
     assert found.bandwidth == (10.0, 10.0)
     assert "below 10 Hz, not 50 Hz" in found.notes[0]
+
+
+def test_a_joint_without_a_limit_has_the_top_speed_that_it_reached() -> None:
+    """However fast: it decides which equations are too slow to count."""
+    text = (ROBOTS / "elbow.urdf").read_text("utf-8")
+    for given, other in (
+        ('velocity="4"', 'velocity="0"'),
+        ('velocity="5"', ""),
+        ('velocity="6"', 'velocity="1.5"'),
+    ):
+        text = text.replace(given, other)
+    free = gd.load_model(text)
+    v = np.array([[3.0, -20.0, 2.0], [-1.0, 0.5, 1.0]])
+    np.testing.assert_array_equal(top_speeds(free, v), [3.0, 20.0, 1.5])
 
 
 def rows_of(part: JointMotion, keep: float, factor: int) -> EquationRows:
