@@ -181,7 +181,6 @@ def note_ignored(
 
 
 _DIALECT = "ros2_control"
-_REDUCTION, _OFFSET, _INERTIA = "mechanical_reduction", "offset", "rotor_inertia"
 
 
 def read_block(block: Any, context: Context) -> list[Drive]:

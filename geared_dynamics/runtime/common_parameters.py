@@ -228,6 +228,3 @@ class JtcParameters(LifecycleParameters):
         ignored("speed_scaling.command_interface", "string", ""),
         ignored("type", "string", "", when="start"),
     )
-
-
-# -- Parameters that every node with a model has --------------------------------------------------
