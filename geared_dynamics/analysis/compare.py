@@ -307,21 +307,21 @@ def in_order(submit: Callable[[int], Any], spans: int, ahead: int) -> Iterator[A
 TELLING = 0.1  # of the most motion that a joint has in a span, for its delay to be taken elsewhere
 
 
-def delays_of(plan: ComparisonTask, travel: Array) -> Array:
+def delays_of(task: ComparisonTask, travel: Array) -> Array:
     """Delay of the measured torques behind the model's (n,) [s], where there is most motion.
 
     Args:
-        plan: Of the analysis.
+        task: Of the analysis.
         travel: Motion of each joint in each span (spans, n).
     """
-    reader = plan.reader
+    reader = task.reader
     delays = np.full(reader.model.n, np.nan)
     best = int(np.argmax(relative(travel)))
     most = travel.max(axis=0)
     spans = np.where(travel[best] >= TELLING * most, best, np.argmax(travel, axis=0))
     for span in sorted(set(spans.tolist())):
-        long = 8 * reader.recording.rate / plan.cutoff
-        parts = [part for part in reader.motions(span, plan.cutoff).motions if len(part.q) > long]
+        long = 8 * reader.recording.rate / task.cutoff
+        parts = [part for part in reader.motions(span, task.cutoff).motions if len(part.q) > long]
         if not parts:
             continue
         best_part = np.argmax([squares(part.v) for part in parts], axis=0)

@@ -1,6 +1,6 @@
 """One span of a recording, compared with the model: torques that are expected, sums of samples.
 
-What a span gives is a pure function of plan and number; the sums of spans add, and all numbers of
+What a span gives is a pure function of task and number; the sums of spans add, and all numbers of
 a comparison follow from them.
 """
 
@@ -80,23 +80,23 @@ class SpanResult(NamedTuple):
     turns: Array
 
 
-def span_result(plan: ComparisonTask, span: int) -> SpanResult:
+def span_result(task: ComparisonTask, span: int) -> SpanResult:
     """Compare one span with the model."""
-    parts, tally, turns = plan.reader.motions(span, plan.cutoff)
-    model, travel = plan.reader.model, np.zeros(plan.reader.model.n)
+    parts, tally, turns = task.reader.motions(span, task.cutoff)
+    model, travel = task.reader.model, np.zeros(task.reader.model.n)
     totals = no_totals(model.n, len(model.motor_names))._replace(tally=tally)
     stamps, signals, kept = [], [], []
     resting = 0
     for whole in parts:
-        part, runs = in_motion(whole, plan.rest)
+        part, runs = in_motion(whole, task.rest)
         resting += len(whole.q) - len(part.q)
         if not len(part.q):
             continue
-        measured = joint_torques(model, plan.reader.meaning, part.q, part.effort)
-        raw = joint_torques(model, plan.reader.meaning, part.q, part.raw)
+        measured = joint_torques(model, task.reader.meaning, part.q, part.effort)
+        raw = joint_torques(model, task.reader.meaning, part.q, part.raw)
         prediction = predicted(model, part.q, part.v, part.a)
-        own = totals_of(part.q, part.v, part.a, measured, raw, prediction, plan.ranges)
-        motors, motors_peak, exceeded = motor_totals(plan, part)
+        own = totals_of(part.q, part.v, part.a, measured, raw, prediction, task.ranges)
+        motors, motors_peak, exceeded = motor_totals(task, part)
         own = own._replace(motors=motors, motors_peak=motors_peak, exceeded=exceeded)
         totals = totals.plus(own)
         travel = travel + squares(part.v)
@@ -105,13 +105,13 @@ def span_result(plan: ComparisonTask, span: int) -> SpanResult:
         shown[0], shown[1:4] = measured, prediction.models
         np.subtract(measured, prediction.models[-1], out=shown[4])
         signals.append(shown)
-        if plan.keep:
+        if task.keep:
             kept.append(Kept(*part[:4], measured, prediction.models, prediction.terms[5]))
     totals = totals._replace(tally=totals.tally._replace(resting=resting))
     if not stamps:
         nothing = np.empty((2, 5, 0, model.n))
         return SpanResult(totals, np.empty((0, 2), np.int64), nothing, (), travel, turns)
-    buckets = max(1, BUCKETS // plan.reader.recording.spans)
+    buckets = max(1, BUCKETS // task.reader.recording.spans)
     shown = signals[0] if len(signals) == 1 else np.concatenate(signals, axis=1)
     stamp, drawn = extremes_of(stamps, shown, buckets)
     return SpanResult(totals, stamp, drawn, tuple(kept), travel, turns)
@@ -135,14 +135,14 @@ def in_motion(part: JointMotion, rest: float) -> tuple[JointMotion, list[IntArra
     return part.rows(at), np.split(part.stamp[at], cuts)
 
 
-def motor_totals(plan: ComparisonTask, part: JointMotion) -> tuple[Array, Array, Array]:
+def motor_totals(task: ComparisonTask, part: JointMotion) -> tuple[Array, Array, Array]:
     """Sums of squares and peaks of the motors' torque, current, voltage; samples beyond limits.
 
     NaN is a current or voltage for which a motor's data are missing.
     """
-    model = plan.reader.model
+    model = task.reader.model
     m = len(model.motor_names)
-    if not plan.motors:
+    if not task.motors:
         return np.zeros((3, m)), np.zeros((3, m)), np.zeros(m)
     commands = motor_commands(model, part.q, part.v, part.a)
     electrics = model.motors

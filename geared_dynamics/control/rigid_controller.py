@@ -289,7 +289,7 @@ def controller(
     setting = Setting(given, closed, turns(model), friction_rate)
     integrating = closed is not None and bool(np.any(closed.ki > 0.0))
     stage = drives(model, given.terms, command_type, saturation)
-    made = RigidController(
+    prepared = RigidController(
         model=model,
         law=law,
         terms=given.terms,
@@ -310,5 +310,5 @@ def controller(
         holding=compiled_law("hold", setting, command_type, False),
     )  # fmt: skip
     still = given.still
-    warm(made, [Reference(still, still, still, still), Reference(still, still, still)])
-    return made
+    warm(prepared, [Reference(still, still, still, still), Reference(still, still, still)])
+    return prepared

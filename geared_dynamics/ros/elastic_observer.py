@@ -15,9 +15,9 @@ from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.errors import DamagedMessageError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros import process
-from geared_dynamics.ros.joint_state_wire import StateReader
+from geared_dynamics.ros.joint_state_wire import NEWEST_BEST_EFFORT, StateReader
 from geared_dynamics.ros.model_node import ModelNode
-from geared_dynamics.ros.observer_topics import NEWEST_INPUT, Outputs, SensorTopic, Torques, wrench
+from geared_dynamics.ros.observer_topics import Outputs, SensorTopic, Torques, wrench
 from geared_dynamics.ros.reporter import ObserverReporter
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.model_source import payload_words
@@ -94,7 +94,7 @@ class ElasticObserverNode(ModelNode[ObserverParameters]):
         if not self._inputs:
             self._inputs = True
             self.create_subscription(
-                JointState, "joint_states", self._on_joint_state, NEWEST_INPUT, raw=True
+                JointState, "joint_states", self._on_joint_state, NEWEST_BEST_EFFORT, raw=True
             )
         self._payload = payload_words(model, parameters.payload)
         return remarks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
@@ -24,7 +24,7 @@ from geared_dynamics.ros.feedforward_topics import (
     names_to_send,
     publish_state,
 )
-from geared_dynamics.ros.joint_state_wire import StateReader, WireState
+from geared_dynamics.ros.joint_state_wire import NEWEST_BEST_EFFORT, StateReader, WireState
 from geared_dynamics.ros.lifecycle_node import compiled_model
 from geared_dynamics.ros.model_node import FeedforwardBase
 from geared_dynamics.ros.relay import controllers_action
@@ -42,7 +42,6 @@ from geared_dynamics.runtime.joint_readings import EncoderMap, JointMap, Reading
 from geared_dynamics.runtime.parameters import signs
 from geared_dynamics.runtime.rehearsal import rehearse_feedforward
 
-NEWEST_STATE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 BACK = 100_000_000  # [ns] by which stamps go back when a recording begins again
 PAUSE = 0.02  # [s] without joint states after which nothing is to be waited for
 REHEARSAL = 200  # cycles before the first real one
@@ -175,7 +174,7 @@ class FeedforwardNode(FeedforwardBase):
         if self.states is not None:
             return
         self.states = self.create_subscription(
-            JointState, "joint_states", self.on_joint_state, NEWEST_STATE, raw=True
+            JointState, "joint_states", self.on_joint_state, NEWEST_BEST_EFFORT, raw=True
         )
         self.create_subscription(
             JointTrajectory,

@@ -1,4 +1,4 @@
-"""Joint states and commands as they are on the wire, without a Python object for each field.
+"""Messages made once and written in place; joint states and commands as they are on the wire.
 
 Turning a ``JointState`` into Python objects and back costs as much as a law. What does not
 change from message to message, the names, is compared as bytes; the numbers are read and
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory as TrajectoryMessage
@@ -34,6 +35,8 @@ from geared_dynamics.runtime.observer_estimates import Level
 
 
 SECOND = joint_state_codec.SECOND  # [ns]
+# Of what only the newest counts, from whoever sends it, reliably or not.
+NEWEST_BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 POINT = ("positions", "velocities", "accelerations", "effort")
 
 
@@ -76,6 +79,22 @@ class NamedState:
             values[:] = row
         self.stamp(now)
         return self.message
+
+
+class NamedWrench:
+    """A ``WrenchStamped`` of forces alone, filled again and again."""
+
+    def __init__(self, frame: str) -> None:
+        """Make the message, in a frame's axes."""
+        self._message = WrenchStamped()
+        self._message.header.frame_id = frame
+
+    def filled(self, stamp: int, force: Array) -> WrenchStamped:
+        """The message with a force (3,) [N] at a time [ns]."""
+        time, target = self._message.header.stamp, self._message.wrench.force
+        time.sec, time.nanosec = divmod(stamp, SECOND)
+        target.x, target.y, target.z = force.tolist()
+        return self._message
 
 
 def trajectory_message(
@@ -332,19 +351,3 @@ def laid_out(
             raise ValueError(f"JointState.{field} is not in its serialised form")
         views[field] = np.frombuffer(data, np.float64, len(names), found)
     return data, views
-
-
-class NamedWrench:
-    """A ``WrenchStamped`` of forces alone, filled again and again."""
-
-    def __init__(self, frame: str) -> None:
-        """Make the message, in a frame's axes."""
-        self._message = WrenchStamped()
-        self._message.header.frame_id = frame
-
-    def filled(self, stamp: int, force: Array) -> WrenchStamped:
-        """The message with a force (3,) [N] at a time [ns]."""
-        time, target = self._message.header.stamp, self._message.wrench.force
-        time.sec, time.nanosec = divmod(stamp, SECOND)
-        target.x, target.y, target.z = force.tolist()
-        return self._message

@@ -1,4 +1,4 @@
-"""The robot's place in the benchmark: sends joint states, receives the commands.
+"""The robot's place in the benchmark: joint states out, commands in, its reference as a goal.
 
 ``python -m geared_dynamics.ros.latency_driver TASK.json``; it says on standard output
 when it begins to measure and when it has ended, and leaves its times in an ``.npz`` file.
@@ -221,7 +221,7 @@ class Driver:
     def send_goal(self) -> FollowedGoal:
         """Ask the first node's action to follow the motion that the states will show."""
         self.origin = time.time_ns() + round(LEAD * SECOND)
-        message = trajectory_message(self.task, self.motion, self.origin)
+        message = trajectory_of_task(self.task, self.motion, self.origin)
         return FollowedGoal(self.node, self.task.goal, message, self.tick)
 
     def send_trajectory(self) -> None:
@@ -230,7 +230,7 @@ class Driver:
         while not publisher.get_subscription_count():
             self.executor.spin_once(timeout_sec=0.01)
         self.origin = time.time_ns() + round(LEAD * SECOND)
-        publisher.publish(trajectory_message(self.task, self.motion, self.origin))
+        publisher.publish(trajectory_of_task(self.task, self.motion, self.origin))
 
     def exchange(self, planned: SlotPlan) -> None:
         """Send on an absolute schedule, receive in between."""
@@ -251,7 +251,7 @@ class Driver:
             self.executor.spin_once(timeout_sec=left / SECOND)
 
 
-def trajectory_message(task: LatencyTask, moving: LatencyMotion, origin: int) -> JointTrajectory:
+def trajectory_of_task(task: LatencyTask, moving: LatencyMotion, origin: int) -> JointTrajectory:
     """Return the trajectory along a motion that begins at a ROS time [ns]."""
     header = Header(stamp=Time(sec=origin // SECOND, nanosec=origin % SECOND))
     points = waypoints(moving, task.warmup + task.duration + SPARE)

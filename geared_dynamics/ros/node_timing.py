@@ -27,7 +27,7 @@ from geared_dynamics.observers import KalmanObserver, KalmanState, ObserverState
 from geared_dynamics.ros.elastic_observer import ElasticObserverNode
 from geared_dynamics.ros.feedforward import FeedforwardNode
 from geared_dynamics.ros.feedforward_topics import Commands, Publishers
-from geared_dynamics.ros.latency_driver import LEAD, FollowedGoal, trajectory_message
+from geared_dynamics.ros.latency_driver import LEAD, FollowedGoal, trajectory_of_task
 from geared_dynamics.ros.process import make_executor, run, run_task
 from geared_dynamics.runtime.observer_estimates import Level
 from geared_dynamics.runtime.tasks import (
@@ -164,9 +164,9 @@ def cycle_times(node: FeedforwardNode, task: LatencyTask) -> list[int]:
     asked = None
     if task.goal:
         origin += round(LEAD * SECOND)
-        asked = Asked(node, task, trajectory_message(task, moving, origin))
+        asked = Asked(node, task, trajectory_of_task(task, moving, origin))
     else:
-        node.references.take(serialize_message(trajectory_message(task, moving, origin)))
+        node.references.take(serialize_message(trajectory_of_task(task, moving, origin)))
     begin = time.monotonic_ns()
     for cycle in range(round(task.rate * task.duration)):
         due = begin + cycle * SECOND // task.rate

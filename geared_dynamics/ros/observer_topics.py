@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
@@ -19,7 +19,7 @@ from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import contact_wrench
-from geared_dynamics.ros.joint_state_wire import SECOND, Fields, nanoseconds
+from geared_dynamics.ros.joint_state_wire import NEWEST_BEST_EFFORT, SECOND, Fields, nanoseconds
 from geared_dynamics.runtime.joint_readings import Picker
 from geared_dynamics.runtime.observer_estimates import (
     Level,
@@ -220,7 +220,6 @@ def spring_names(model: GearedModel) -> list[str]:
 # -- What other topics bring beside the joint states: kept until the next joint state -------------
 
 
-NEWEST_INPUT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 Say = Callable[[str], None]
 
 
@@ -248,11 +247,11 @@ class Torques:
             return
         if self.source == "commands":
             self._node.create_subscription(
-                Float64MultiArray, "commands", self._on_flat, NEWEST_INPUT
+                Float64MultiArray, "commands", self._on_flat, NEWEST_BEST_EFFORT
             )
         elif self.source == "joint_commands":
             self._node.create_subscription(
-                JointState, "joint_commands", self._on_named, NEWEST_INPUT
+                JointState, "joint_commands", self._on_named, NEWEST_BEST_EFFORT
             )
         self._subscribed.add(self.source)
 
@@ -310,7 +309,9 @@ class SensorTopic:
     def prepare(self, names: tuple[str, ...]) -> None:
         """Subscribe, once."""
         if self._picker is None:
-            self._node.create_subscription(JointState, self._topic, self._on_message, NEWEST_INPUT)
+            self._node.create_subscription(
+                JointState, self._topic, self._on_message, NEWEST_BEST_EFFORT
+            )
         self._picker, self._value = Picker(names), None
 
     def taken(self) -> tuple[Array | None, int]:

@@ -12,7 +12,7 @@ import rclpy
 from geometry_msgs.msg import WrenchStamped
 from rclpy.executors import Executor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
@@ -23,7 +23,13 @@ from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import GearedDynamicsError, printable
 from geared_dynamics.model import GearedModel
 from geared_dynamics.ros.declared import Declared
-from geared_dynamics.ros.joint_state_wire import SECOND, NamedState, NamedWrench, nanoseconds
+from geared_dynamics.ros.joint_state_wire import (
+    NEWEST_BEST_EFFORT,
+    SECOND,
+    NamedState,
+    NamedWrench,
+    nanoseconds,
+)
 from geared_dynamics.ros.lifecycle_node import EmptyLists, compiled_model
 from geared_dynamics.ros.log import Failures, PrintableLog
 from geared_dynamics.ros.process import (
@@ -47,7 +53,6 @@ from geared_dynamics.simulation.plant import Plant
 # States: reliable, so that a recorder gets each of them, also if the system keeps it waiting while
 # the plant goes on in lock step for all of a motion.
 DEEP = QoSProfile(depth=10_000)
-NEWEST_ANSWER = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PAUSE = 1.0  # [s] between two log lines about refused commands
@@ -181,7 +186,7 @@ class PlantNode(EmptyLists, PrintableLog, Node):  # type: ignore[misc]  # rclpy 
         self.create_subscription(Float64MultiArray, "~/commands", self._on_flat, NEWEST)
         self.create_subscription(JointState, "~/joint_commands", self._on_named, NEWEST)
         if self.lock_step and self.parameters.wait_for_observer:
-            self.create_subscription(JointState, OBSERVED, self._on_observed, NEWEST_ANSWER)
+            self.create_subscription(JointState, OBSERVED, self._on_observed, NEWEST_BEST_EFFORT)
         self.create_service(Trigger, "~/reset", self._answer(self._on_reset))
         self.create_service(SetBool, "~/pause", self._answer(self._on_pause))
         self.create_service(SetBool, "~/attach_payload", self._answer(self._on_payload))

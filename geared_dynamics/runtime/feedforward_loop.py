@@ -1,4 +1,4 @@
-"""One cycle: joint state in, command out. Time is an argument; nothing here knows ROS.
+"""The feedforward node's cycle, without ROS: joint state in, command out; time is an argument.
 
 The only place with memory between cycles. What a cycle reads and the user can change is
 ``FeedforwardSetup``, exchanged as a whole between two cycles.
@@ -218,8 +218,8 @@ class FeedforwardLoop:
             if self.contact.idle:
                 memory, output = control.step(self._memory, control.state(q, v), reference, dt)
             else:
-                law = setup.contact, control, self._memory
-                memory, output = self.contact.step(*law, (q, v), reference, present, now, dt)
+                parts = setup.contact, control, self._memory
+                memory, output = self.contact.step(*parts, (q, v), reference, present, now, dt)
         except Exception as error:  # whatever a law may raise: the arm is held, the log tells
             self.error = error
             return None, True

@@ -32,7 +32,7 @@ reaction = functools.partial(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EncoderParameters(ParameterGroup):
+class WiringParameters(ParameterGroup):
     """How the motors are wired."""
 
     encoder_offset: PerMotor = at_configure(
@@ -308,7 +308,7 @@ class FeedforwardParameters(JtcParameters):
         "Limiting of motor commands: each clips each motor, direction scales all by one factor, "
         "none disables limiting.",
     )
-    motors: EncoderParameters
+    motors: WiringParameters
     publish_commands: bool = at_configure(True, "If true, publish ~/commands (Float64MultiArray).")
     publish_joint_commands: bool = at_configure(
         False, "If true, publish ~/joint_commands (JointState)."

@@ -64,7 +64,7 @@ def places(wanted: Sequence[str], names: Sequence[str]) -> NameIndex:
 
 
 class JointMap:
-    """Picks the joints of ours from messages whose order is not known before.
+    """Picks our joints from messages of any order, all or nothing; the feedforward node's.
 
     Attributes:
         wanted: Names in the order of the arrays (n,).
@@ -104,11 +104,11 @@ class JointMap:
             self.reordered = False
         if self._index is None:
             return self._state
-        found = as_numbers(position)
+        found = numbers_in(position)
         if found.size != self._size:
             return Reading.SIZES
         self.q = found.copy() if self._plain else found.take(self._index)
-        rates = as_numbers(velocity) if len(velocity) else found[:0]  # type: ignore[arg-type]
+        rates = numbers_in(velocity) if len(velocity) else found[:0]  # type: ignore[arg-type]
         if rates.size == self._size:
             self.v = rates.copy() if self._plain else rates.take(self._index)
             return Reading.COMPLETE
@@ -135,7 +135,7 @@ class JointMap:
         self._before = self._index
 
 
-def as_numbers(field: object) -> Array:
+def numbers_in(field: object) -> Array:
     """Return a message's numbers as an array: a fast reader's as they are, rclpy's as a view."""
     if type(field) is np.ndarray:
         return field
@@ -228,7 +228,9 @@ def motor_side(
 
 
 class Picker:
-    """Picks by name; looks names up again only when they change.
+    """Picks by name, NaN for what is missing; the observer node's.
+
+    It looks names up again only when they change.
 
     Attributes:
         wanted: Names in the order of the arrays (k,).
