@@ -13,7 +13,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.errors import ArrayError, UnknownNameError, shown
 
-# -- Checks of what a reference is made of --------------------------------------------------------
+# -- Checks of numbers, times, names and choices; former names of arguments -----------------------
 
 
 HIGHEST = 160  # derivatives; factorials of more do not fit float64

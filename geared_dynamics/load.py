@@ -1,4 +1,4 @@
-"""Models from files, texts and tables: the front door."""
+"""Models from files, texts and tables, and back to URDF."""
 
 from __future__ import annotations
 

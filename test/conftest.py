@@ -18,7 +18,7 @@ def kernel_cache() -> Path:
     """Return a cache folder that is new whenever a compiler changes.
 
     What is compiled is kept under a name with the digest of its sources
-    (``kernels.source_digest``); the versions of NumPy and of Python are not in that name.
+    (``kernels.compilation.source_digest``); versions of NumPy and Python are not in that name.
     """
     version = ".".join(map(str, sys.version_info[:3]))
     names = [f"{name}{metadata.version(name)}" for name in ("numba", "numpy")]

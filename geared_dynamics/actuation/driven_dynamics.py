@@ -1,4 +1,4 @@
-"""The arm together with its motors: voltages in, motion out.
+"""The motors' windings, and the arm together with its motors: voltages in, motion out.
 
     M a + h - springs + joint friction = A (k_t i - rotor friction - losses)
     L di/dt + R i + k_e s = u,   s = A' v

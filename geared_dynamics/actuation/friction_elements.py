@@ -26,7 +26,7 @@ from geared_dynamics.model import GearedModel
 from geared_dynamics.model.drive_arrays import FrictionLaws, joined_laws
 from geared_dynamics.model.motor_map import MotorMap
 
-# -- What the drives add to the equations of motion at one state, from kernels.plant --------------
+# -- What the drives add to the equations of motion at one state, from kernels.drive --------------
 
 
 class Rotors(NamedTuple):

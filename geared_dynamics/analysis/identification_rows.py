@@ -1,4 +1,4 @@
-"""From motions to rows of equations: filtered on both sides alike, and thinned."""
+"""Settings of an identification; rows of equations from motions, filtered and thinned."""
 
 from __future__ import annotations
 

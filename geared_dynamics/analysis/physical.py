@@ -2,7 +2,7 @@
 
 Of all parameters x those are taken that
 
-- make every link, without the wheels that it carries, a body (``bodies``);
+- make every link, without the wheels that it carries, a body (``nearest_bodies``);
 - give wheels no negative inertia, and friction no negative coefficient;
 - minimise |R (B x - x_b)|^2 + e |d|^2, x_b the identified base parameters, B their
   combinations, R'R the inverse of their covariance, d the change of the files' values, each

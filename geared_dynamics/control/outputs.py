@@ -1,4 +1,4 @@
-"""From a law's joint force to what is sent: torque, current or voltage within the limits."""
+"""From a law's joint force to what is sent, and what joints and motors can give at most."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def extent(model: GearedModel) -> float:
     return 1.0 + float(np.linalg.norm(model.tree.position, axis=1).sum())
 
 
-# -- What is sent for the motor torques of an elastic arm ---
+# -- What is sent for the motor torques of an elastic arm -----------------------------------------
 
 
 BITS = {"motor_torque": Limit.TORQUE, "motor_current": Limit.CURRENT}

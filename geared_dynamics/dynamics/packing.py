@@ -1,4 +1,4 @@
-"""The model in the form the kernels read: one flat array (see kernels.layout)."""
+"""What the kernels read of a model, as flat arrays: bodies, wheels, frames, balancers."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -213,11 +213,11 @@ def pack_frame(model: GearedModel, frame: Frame) -> Array:
     return block
 
 
-# -- The springs in the form the kernels read (see kernels.balancer_layout) -----------------------
+# -- The balancers in the form the kernels read (see kernels.balancer_layout) ---------------------
 
 
 def packed_balancers(model: GearedModel) -> Array:
-    """Return the packed springs, made at first use and kept on the model."""
+    """Return the packed balancers, made at first use and kept on the model."""
     forms = model._forms
     if forms.balancers is None:
         forms.balancers = sealed(pack_balancers(model))
@@ -225,7 +225,7 @@ def packed_balancers(model: GearedModel) -> Array:
 
 
 def pack_balancers(model: GearedModel) -> Array:
-    """Lay the springs out for the kernels."""
+    """Lay the balancers out for the kernels."""
     given = model.balancers
     lines = np.zeros((len(given.kind), has.LINE_SIZE))
     for line, bodies, points in zip(lines, given.bodies, given.points, strict=True):

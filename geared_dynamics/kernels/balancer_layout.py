@@ -1,4 +1,4 @@
-"""Where each number of the springs stands in their packed form, one float64 array.
+"""Where each number of the balancers stands in their packed form, one float64 array.
 
     header | line elements | torsion springs
 

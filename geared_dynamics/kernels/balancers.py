@@ -18,7 +18,7 @@ from geared_dynamics.kernels.vector import add, cross, dot, load, scale, subtrac
 # A line element with tension F(l) pulls anchor 1 toward anchor 0 along d = p_1 - p_0,
 # l = |d|, and does work on the joints: tau_b = -(dl/dq)' F = -(F / l) (J_1 - J_0)' d.
 # The tension by kind: ``LineElementRecord``. The functions read ``work``, filled by
-# ``world.sweep``, and add to what ``out`` holds; a status says when a line element has
+# ``kinematics.sweep``, and add to what ``out`` holds; a status says when a line element has
 # no force (``balancer_layout``).
 
 

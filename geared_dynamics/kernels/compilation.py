@@ -81,7 +81,7 @@ def with_signatures(dispatcher: Any, signatures: Iterable[Any]) -> Callable[...,
     return dispatcher
 
 
-# -- what a kernel is made of --------------------------------------------------------------------
+# -- What a kernel is made of --------------------------------------------------------------------
 
 
 def source_digest(module: str) -> str:
@@ -117,7 +117,7 @@ def imported(source: str) -> list[str]:
     return found
 
 
-# -- whose folder it is --------------------------------------------------------------------------
+# -- Whose folder it is --------------------------------------------------------------------------
 
 
 def fault_of(folder: Path, prefix: str) -> str:
@@ -172,7 +172,7 @@ def others_write(status: os.stat_result) -> bool:
     return group.gr_name != owner.pw_name or not set(group.gr_mem) <= {owner.pw_name}
 
 
-# -- the arrays' memory --------------------------------------------------------------------------
+# -- The arrays' memory --------------------------------------------------------------------------
 
 
 @cache

@@ -197,7 +197,7 @@ def one_sweep(
     return all_sliding(count, G, kinds, b, sliding, mu, work, F)
 
 
-# -- one contact at rest -------------------------------------------------------------------------
+# -- One contact at rest -------------------------------------------------------------------------
 
 
 @njit(error_model="numpy")

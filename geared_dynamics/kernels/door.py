@@ -152,7 +152,7 @@ def native_address(kernel: Any) -> int:
     return 0
 
 
-# -- making doors --------------------------------------------------------------------------------
+# -- Making doors --------------------------------------------------------------------------------
 
 
 def door(
@@ -263,7 +263,7 @@ def numpy_functions(*places: int) -> tuple[int, ...]:
     return tuple(int(table[place] or 0) for place in places)
 
 
-# -- the type of doors, by CPython's PyType_FromSpec ---------------------------------------------
+# -- The type of doors, by CPython's PyType_FromSpec ---------------------------------------------
 
 
 class TypeMember(ctypes.Structure):
@@ -334,7 +334,7 @@ def new_door() -> object:
     return made
 
 
-# -- whether objects lie in memory as the doors read them ----------------------------------------
+# -- Whether objects lie in memory as the doors read them ----------------------------------------
 
 
 @cache

@@ -9,7 +9,7 @@ eliminated at the innermost body from which all its terms have been seen. For an
 ordinary joint with a rotor on the link before it that is the parent, and the recursion
 is the articulated-body algorithm with the rotor's h_d in it; mimic joints and wheels
 carried far from their joints only stay open longer. Which coordinates are open where
-is the elimination plan, made once (dynamics.elimination).
+is the elimination plan, made once (dynamics.elimination_plan).
 """
 
 import numpy as np

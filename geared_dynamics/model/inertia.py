@@ -1,7 +1,8 @@
-"""Ten inertial parameters of a rigid body: m, m c (3), Ixx Ixy Ixz Iyy Iyz Izz.
+"""Inertia: ten parameters of a body, links without the wheels that they contain, payloads.
 
-The tensor is about the frame's origin, so that parameters of bodies fixed to each
-other add. Arrays have shape (10,), SI units.
+Parameters of a rigid body are m, m c (3), Ixx Ixy Ixz Iyy Iyz Izz, the tensor about the
+frame's origin, so that parameters of bodies fixed to each other add. Arrays have shape (10,),
+SI units.
 """
 
 from __future__ import annotations

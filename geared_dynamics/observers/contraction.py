@@ -9,8 +9,8 @@ two solutions of z+ = (1 - G C) f(z), G as the observer in use has it, come clos
 
 per step, to first order in e. The observer keeps G while the posture changes little; G here is
 that of an observer that follows the motion, kept and renewed as it does. W may be any; with G'
-the gain computed again at every step, ``assignment`` makes F - F G' C similar to r F where every
-joint is elastic, and F itself nearly keeps the arm's energy, so that a good one is
+the gain computed again at every step, ``pole_assignment`` makes F - F G' C similar to r F where
+every joint is elastic, and F itself nearly keeps the arm's energy, so that a good one is
 
     W = E T(r F)^-1 T(F - F G' C),    E'E = diag(K + (w/2)^2 H, H)
 

@@ -210,7 +210,7 @@ def commanded(health: Health, limits: Limits, tau_m: Array, dt: float) -> tuple[
     return health, since <= limits.hold
 
 
-# -- Whether innovations are as large as they should be, judged so that no single event lasts in
+# -- Whether innovations are as large as they should be; one event does not spoil the judgement ---
 #
 # The normalised innovation squared of u readings is chi squared with u degrees of freedom where
 # model and tuning are right: above its median in half of all instants. ``ratio`` is twice the

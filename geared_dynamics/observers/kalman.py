@@ -65,7 +65,7 @@ class KalmanState(NamedTuple):
         nis: Normalised innovation squared of the last step.
         used: How many readings that sums over.
         ratio: Twice the share of instants within the window in which nis was above its median:
-            1 if model and tuning are right, 2 at most (``consistency``).
+            1 if model and tuning are right, 2 at most (``health.updated_ratio``).
         health: Faults, and what else is known of the inputs.
         consistent: Whether chance explains the ratio.
         friction: What friction at rest leaves open, in rows of one standard deviation (e k,).

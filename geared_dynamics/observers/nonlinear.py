@@ -1,11 +1,11 @@
 r"""The complete elastic model as an observer, with poles assigned at every posture.
 
     z- = z + dt phi(A dt) g(z, tau_m) - V f  the model, exponential over the step; f: friction
-    z  = z- + G(z) (measured - shown)        motors' encoders alone, see ``assignment``
+    z  = z- + G(z) (measured - shown)        motors' encoders alone, see ``pole_assignment``
 
 It needs no covariance and one number, its bandwidth; it assumes that the model is right: what
 acts on the links from outside is not estimated. Whether that holds the innovations tell
-(``consistency.coloured``). Convergence: ``contraction``, docs/observers.md.
+(``health.coloured``). Convergence: ``contraction``, docs/observers.md.
 
 f, what multiplies the sign of a rate, is found with the step (``kernels/observer_stepping``), so
 that A and the gain are those of sliding friction, whatever the rates are. Where friction holds a
@@ -130,7 +130,7 @@ class NonlinearState(NamedTuple):
         stay: Part of its rate that a law keeps where it stands (e,).
         rate: By which the error decays faster at present, at least the tuning's [1/s].
         ratio: Twice the share of instants within the window in which the innovations' squares
-            were above their median: 1 if the model is right, 2 at most (``consistency``).
+            were above their median: 1 if the model is right, 2 at most (``health.updated_ratio``).
         consistent: Whether chance explains the ratio.
         beyond: Steps of late in which the correction was beyond its bounds at the tuning's own
             rate, less the others; at least 0.

@@ -1,4 +1,4 @@
-r"""Gain that quickens the decay of the modes of an elastic arm's observer by a wanted rate.
+r"""Gain that quickens the decay of an elastic arm's observer, and how large its rate may be.
 
 Measured: the coordinates that motors turn, theta of elastic joints and q of rigid ones. Over a
 step the error of a copy of the model follows e+ = F e, F = exp(A dt) at the present state. With

@@ -348,6 +348,9 @@ class ModelNode(SteadyLifecycleNode, ABC, Generic[P]):
         self.get_logger().info(f"the robot description has changed; {self.exchanged}")
 
 
+# -- What the parts of the feedforward node see of it ---------------------------------------------
+
+
 class FeedforwardBase(ModelNode[FeedforwardParameters]):
     """What the parts of the feedforward node see of it; the node makes them.
 

@@ -1,4 +1,4 @@
-"""Trajectories as they come in, and how fast the robot lets them be."""
+"""What comes in for a motion: trajectories, speed scaling, a desired contact force."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of a run: round trips of two nodes, and their ratio."""
+"""Figures of a benchmark's run, what a process uses, and the robot that it is run with."""
 
 from __future__ import annotations
 

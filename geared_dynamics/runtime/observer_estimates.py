@@ -1,4 +1,4 @@
-"""Estimates of the observer node: how far they may be trusted, and a new start after a loss."""
+"""What a cycle of the observer node takes and gives; names, trust, a new start after a loss."""
 
 from __future__ import annotations
 

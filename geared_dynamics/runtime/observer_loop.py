@@ -27,9 +27,6 @@ from geared_dynamics.runtime.observer_estimates import (
 from geared_dynamics.runtime.observer_settings import ObserverSetup
 from geared_dynamics.runtime.sample_times import EvenStamps, LinkSensorBuffer, PastReadings
 
-# -- The observer node's cycle, without ROS: joint states to estimates; time is an argument -------
-
-
 BACK = 0.1  # [s] by which stamps go back when a recording begins again
 QUIET, QUIET_SHARE = 2.5, 0.4  # periods, and part of ``hold``, until a joint state is overdue
 

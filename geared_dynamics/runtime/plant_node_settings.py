@@ -1,4 +1,4 @@
-"""From parameter values to a plant, its start, and what is wrong with it."""
+"""The plant node's parameters, the plant that follows, and its commands from messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an application asks of its ROS processes, as a file."""
+"""What demo and benchmark ask of their ROS processes: as files, with slots, motion and torques."""
 
 from __future__ import annotations
 

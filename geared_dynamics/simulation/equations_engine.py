@@ -33,8 +33,8 @@ from geared_dynamics.simulation.wall import TouchingWall, Wall
 #
 # with bounds of the level times the step, less what the step has already counted. The position
 # follows with half the change, and what rests before and after has not moved. The impulses of end
-# stops (``stops.py``) are found together with those of friction; there the position is at the
-# stop.
+# stops (``motor_stage.py``) are found together with those of friction; there the position is at
+# the stop.
 
 
 REST = 1e-9  # rate below which a joint or rotor is at rest, in its own units

@@ -1,4 +1,4 @@
-"""Fixed steps of a motion given by its rates, the longest, and friction's impulses."""
+"""Fixed steps of a motion given by its rates, the longest; a plant's friction and its impulses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a command to the torque of the rotor, with windings."""
+"""Motors between command and rotor, windings included; end stops of the joints."""
 
 from __future__ import annotations
 

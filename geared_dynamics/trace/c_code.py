@@ -169,7 +169,7 @@ def fixed(forms: dict[str, Any]) -> Structure:
     return Structure(tuple(forms), arrays, tuple(np.zeros(len(x), np.int8) for x in arrays))
 
 
-# -- the source -----------------------------------------------------------------------------------
+# -- The source -----------------------------------------------------------------------------------
 
 
 def source(code: Export) -> str:
@@ -190,7 +190,7 @@ def source(code: Export) -> str:
     return "\n".join(parts)
 
 
-# -- the files beside it --------------------------------------------------------------------------
+# -- The files beside it --------------------------------------------------------------------------
 
 
 def header(code: Export) -> str:

@@ -146,7 +146,7 @@ def written(
     return [casadi.if_else(good, x, np.nan) for x in values] if guards else values
 
 
-# -- the functions --------------------------------------------------------------------------------
+# -- The functions --------------------------------------------------------------------------------
 
 
 def traced(name: str, outputs: Callable[[GearedModel], Shapes]) -> CasadiFunction:

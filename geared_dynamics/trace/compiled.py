@@ -349,7 +349,7 @@ def loaded_again(
     return attached(layout, entries, batches, threads)
 
 
-# -- warnings ------------------------------------------------------------------------------------
+# -- Warnings ------------------------------------------------------------------------------------
 
 
 def warn(text: str) -> None:

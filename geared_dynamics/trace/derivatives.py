@@ -206,7 +206,7 @@ def rows_of(out: Slopes | None, kind: type[Slopes]) -> Array | None:
     return out.rows
 
 
-# -- the tape of a model that is not compiled ----------------------------------------------------
+# -- The tape of a model that is not compiled ----------------------------------------------------
 
 
 def tape_of(model: GearedModel) -> Array:

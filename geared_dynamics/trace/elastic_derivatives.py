@@ -200,7 +200,7 @@ def refuse_stop(model: GearedModel, given: Array, state: tuple[int, ...]) -> NoR
     raise ArrayError(f"state.theta{where}", finding, "move off the end of the backlash")
 
 
-# -- the traced functions -------------------------------------------------------------------------
+# -- The traced functions -------------------------------------------------------------------------
 
 
 def spring_form(model: GearedModel) -> Form:

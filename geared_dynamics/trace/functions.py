@@ -219,7 +219,7 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-# -- exact derivatives of a graph's results, backwards from each of them --------------------------
+# -- Exact derivatives of a graph's results, backwards from each of them --------------------------
 #
 # For a result y, every node x has the adjoint dy/dx: that of an operation's argument gains the
 # operation's adjoint times its partial derivative. One sweep from y down gives a row.

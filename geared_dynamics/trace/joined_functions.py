@@ -20,7 +20,7 @@ from geared_dynamics.trace.joined import JoinedFunction, Shapes, apart_from_kink
 from geared_dynamics.trace.run import Tracer
 from geared_dynamics.trace.structure import Form, Structure, forms_of
 
-# -- friction and wrenches ------------------------------------------------------------------------
+# -- Friction and wrenches ------------------------------------------------------------------------
 
 
 def friction_forms(model: GearedModel) -> dict[str, Form]:
@@ -54,7 +54,7 @@ def joint_quantity(name: str) -> Callable[[Arrays], Shapes]:
     return lambda arrays: {name: (functions.coordinates(arrays),)}
 
 
-# -- all ------------------------------------------------------------------------------------------
+# -- All ------------------------------------------------------------------------------------------
 
 JOINED: dict[str, JoinedFunction] = {
     "friction_forces": JoinedFunction(

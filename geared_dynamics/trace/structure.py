@@ -130,7 +130,7 @@ def forms_of(model: GearedModel, names: tuple[str, ...]) -> dict[str, Form]:
     return {name: FORMS[name](model) for name in names}
 
 
-# -- the arrays and what their places are --------------------------------------------------------
+# -- The arrays and what their places are --------------------------------------------------------
 
 
 def body_form(model: GearedModel) -> Form:
@@ -228,7 +228,7 @@ FORMS: dict[str, Callable[[GearedModel], Form]] = {
 }
 
 
-# -- fewer numbers for the same motion -----------------------------------------------------------
+# -- Fewer numbers for the same motion -----------------------------------------------------------
 
 
 def body_starts(form: Array) -> list[int]:

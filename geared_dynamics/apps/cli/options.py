@@ -1,4 +1,4 @@
-"""Arguments shared by the commands that load a robot."""
+"""Arguments shared by commands that load a robot, and the console on which all print."""
 
 from __future__ import annotations
 

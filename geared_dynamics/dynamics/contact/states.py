@@ -118,7 +118,7 @@ def as_depths(ready: PreparedContacts, depth: ArrayLike | None, *, needed: bool)
     return states.reshape(*states.shape[:-2], 2 * count)
 
 
-# -- what the user's functions give --------------------------------------------------------------
+# -- What the user's functions give --------------------------------------------------------------
 
 
 def given_numbers(
@@ -191,7 +191,7 @@ def first_row(ready: PreparedContacts, k: int) -> int:
     return int(counts.sum())
 
 
-# -- errors --------------------------------------------------------------------------------------
+# -- Errors --------------------------------------------------------------------------------------
 
 
 def refuse_contact(

@@ -358,12 +358,12 @@ def potential_energy(model: GearedModel, state: State) -> Array:
     return rigid.potential_energy(model, state.q) + spring_energy(model, state)
 
 
+# -- Arrays of q and theta joined to those of x ---------------------------------------------------
+
+
 def with_springs(model: GearedModel) -> GearedModel:
     """``model.with_springs()``, the arm as a rigid one of coordinates x = (q, theta)."""
     return model.with_springs()
-
-
-# -- Arrays of q and theta joined to those of x ---------------------------------------------------
 
 
 def joined(model: GearedModel, **pairs: tuple[ArrayLike, ArrayLike | None]) -> list[Array]:

@@ -1,4 +1,4 @@
-"""Numbers and names in the tables of ``from_dh`` and ``from_axes``: what lies at each border."""
+"""Numbers and names in tables of ``from_dh`` and ``from_rodrigues``: what lies at each border."""
 
 from __future__ import annotations
 

@@ -355,7 +355,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_wrong_place_is_noticed(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In ``kernels.plant``, whose compiled code goes on with what lies there."""
+    """In ``drive_terms`` (``kernels.drive``), whose compiled code goes on with what lies there."""
     before, after = FAULTS[case]
     broken(monkeypatch, before, after)
     Checked(monkeypatch)
