@@ -1,4 +1,4 @@
-"""Equations Y x = tau from recordings, both sides filtered alike and thinned out.
+"""All recordings' rows as one system of equations Y x = tau, and drive gains.
 
 The same filter over both sides leaves the equations true and takes out what is above the
 motion; after it, samples closer than its bandwidth say the same twice. Drive gains follow from
@@ -15,6 +15,7 @@ import numpy as np
 from geared_dynamics.analysis.band import band_found
 from geared_dynamics.analysis.identification_rows import (
     EquationRows,
+    Settings,
     count_of,
     counter,
     joined_motions,
@@ -24,7 +25,6 @@ from geared_dynamics.analysis.identification_rows import (
     together,
     top_speeds,
 )
-from geared_dynamics.analysis.identification_rows import Settings as Settings
 from geared_dynamics.analysis.parameter_columns import base_columns, column_names
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.packing import BODY_PARAMETERS, columns_of

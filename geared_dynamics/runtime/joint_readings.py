@@ -20,8 +20,6 @@ from geared_dynamics.actuation.command_type import (
     torque_map,
 )
 from geared_dynamics.arrays import Array, ArrayLike, Frozen, IntArray, readonly, readonly_int
-from geared_dynamics.dynamics.drives import balancer_forces
-from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel
 
@@ -311,11 +309,3 @@ def motor_torques(model: GearedModel, torque_kind: str, signs: Array) -> TorqueM
     source = as_command_type("torque_kind", torque_kind, EFFORTS)
     require_constants(model, source, "add it, or set torque_kind to motor_torque")
     return torque_map(model, source, "motor_torque", signs=signs if is_of_motors(source) else None)
-
-
-def weight(model: GearedModel, q: Array) -> Array:
-    """Forces on the joints (n,) that the motors hold at rest: gravity less the balancers'."""
-    found = gravity_forces(model, q)
-    if model.balancers.names:
-        found = found - balancer_forces(model, q)
-    return found

@@ -11,6 +11,8 @@ import numpy as np
 from geared_dynamics.actuation.command_type import command_names, is_of_motors
 from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.checks import is_finite
+from geared_dynamics.dynamics.drives import balancer_forces
+from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers import Estimate, Fault, Health, Limits, ObserverState
 from geared_dynamics.observers.screening import screened
@@ -85,6 +87,14 @@ class ObserverOutput(NamedTuple):
         if self.moved is None:
             return None
         return self.given.observer.estimate(self.moved)
+
+
+def load_of_motors(model: GearedModel, q: Array) -> Array:
+    """Forces on the joints (n,) that the motors hold at rest: gravity less the balancers'."""
+    found = gravity_forces(model, q)
+    if model.balancers.names:
+        found = found - balancer_forces(model, q)
+    return found
 
 
 # -- How good an estimate is, as numbers: the topic ``~/quality`` ---------------------------------

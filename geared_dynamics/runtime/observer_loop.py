@@ -12,13 +12,13 @@ from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.observers import Fault, ObserverState
 from geared_dynamics.observers.observer import LONGEST
-from geared_dynamics.runtime.joint_readings import weight
 from geared_dynamics.runtime.observer_estimates import (
     Level,
     Loss,
     ObserverOutput,
     Rest,
     Sensed,
+    load_of_motors,
     loss_of,
     no_trouble,
     obstacle,
@@ -162,7 +162,7 @@ class ObserverLoop:
             q = self.state.mean[: model.n]
         else:
             q = model.motor_map.coordinates(setup.angles(sensed.positions))
-        return Torque(setup.holding(weight(model, q)), True)
+        return Torque(setup.holding(load_of_motors(model, q)), True)
 
     def _start(self, time: float, shown: Array) -> ObserverOutput:
         """Start the observer, if nothing is in its way."""
@@ -197,7 +197,7 @@ class ObserverLoop:
         if loss is None or not np.any(loss.stood) or not self._rest.resting:
             return True
         q = setup.model.motor_map.coordinates(shown)
-        held = setup.holding(weight(setup.model, q))
+        held = setup.holding(load_of_motors(setup.model, q))
         return unheld(setup.observer.gains.limits, self._torque.value - held)
 
     def _step(self, last: float, time: float, shown: Array) -> ObserverOutput:

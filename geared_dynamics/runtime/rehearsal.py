@@ -9,8 +9,7 @@ import numpy as np
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.observers.readings import at_rest
 from geared_dynamics.runtime.feedforward_loop import FeedforwardLoop
-from geared_dynamics.runtime.joint_readings import weight
-from geared_dynamics.runtime.observer_estimates import ObserverOutput, Sensed
+from geared_dynamics.runtime.observer_estimates import ObserverOutput, Sensed, load_of_motors
 from geared_dynamics.runtime.observer_loop import ObserverLoop
 from geared_dynamics.runtime.observer_settings import ObserverSetup
 from geared_dynamics.trajectory import JointTrajectory, Point
@@ -58,7 +57,7 @@ def rehearse_observer(setup: ObserverSetup) -> ObserverOutput:
     x = at_rest(model, model.motor_zeros)
     phi = structure_matrix(model).T @ x + model.motor_zeros
     shown = np.linalg.pinv(setup.angles.turn) @ (phi - setup.angles.shift)
-    holding = setup.holding(weight(model, x[: model.n]))
+    holding = setup.holding(load_of_motors(model, x[: model.n]))
     torque = np.linalg.pinv(setup.torques.linear.turn) @ holding
     enough = max(OBSERVED, round(0.2 / setup.period))  # for the motors to count as at rest
     for cycle in range(enough + 1):

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from geared_dynamics.analysis.identification import Identified, identify
-from geared_dynamics.analysis.identification_equations import Settings, equations
+from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_report import (
     FAR,
     ParameterRow,
@@ -25,6 +25,7 @@ from geared_dynamics.analysis.identification_report import (
     write_identification,
 )
 from geared_dynamics.analysis.identification_results import payload
+from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.verdict import Judgement, judged, wider_residual
 from geared_dynamics.apps.cli.command_output import (
     add_json_option,
