@@ -40,7 +40,7 @@ from geared_dynamics.analysis.identification_rows import (
 )
 from geared_dynamics.analysis.parameter_columns import base_columns, column_names, matching, prior
 from geared_dynamics.arrays import Array, BoolArray, IntArray
-from geared_dynamics.recordings.bag import spread
+from geared_dynamics.recordings.container import spread
 from geared_dynamics.recordings.motions import JointMotion, filtered_motion
 from geared_dynamics.recordings.samples import Stretch
 from geared_dynamics.recordings.signals import HIGHEST_KEPT, WIDER, usable_cutoff

@@ -20,6 +20,62 @@ from geared_dynamics.errors import (
 )
 from geared_dynamics.files import Source, place_in
 
+# -- Drivetrain file -> :class:`DrivetrainRecord` -------------------------------------------------
+
+
+def read_drivetrain(
+    source: Source | Mapping[str, Any] | None, *, alone: bool = True
+) -> DrivetrainRecord:
+    """Read a drivetrain file (``*.drivetrain.yaml``, version 1).
+
+    Axes are normalised; ``transverse`` defaults to half of ``axial``, which is a
+    flat disc. Names of links and joints are taken as they are: only the robot
+    knows them. Meshes and sets are kept as they are written, unsolved.
+
+    Args:
+        source: A dict; YAML text as ``bytes`` or as a ``str`` that holds a line
+            break or starts with ``{``; a path (any other ``str``, or a
+            ``pathlib.Path``); or None for a robot without wheels.
+        alone: Whether to check the names of wheels; where a URDF has drives too, only
+            ``model.drive_sources`` can.
+
+    Returns:
+        The drivetrain, its entries in file order.
+
+    Raises:
+        DescriptionError: If the file cannot be read or says something impossible.
+        UnknownNameError: For an unknown key, or a wheel that is not declared.
+    """
+    record = _parse(source)
+    if alone:
+        check_drivetrain(record)
+    return record
+
+
+def _parse(source: Source | Mapping[str, Any] | None) -> DrivetrainRecord:
+    if source is None:
+        return DrivetrainRecord()
+    data, place = read_data(source)
+    check_schema(data, place)
+    entries = data.get("spins", [])
+    return DrivetrainRecord(
+        source=place,
+        wheels=tuple(wheel(name, item, place) for name, item in _items(data, "wheels")),
+        spins=spins(entries),
+        meshes=meshes(entries, place),
+        planetary=tuple(planetary(name, item, place) for name, item in _items(data, "planetary")),
+        harmonic=tuple(harmonic(name, item, place) for name, item in _items(data, "harmonic")),
+        motors=tuple(motor(name, item, place) for name, item in _items(data, "motors")),
+        joints=tuple(joint(name, item, place) for name, item in _items(data, "joints")),
+        springs=tuple(shaft_spring(name, item) for name, item in _items(data, "springs")),
+        balancers=tuple(balancer(name, item, place) for name, item in _items(data, "balancers")),
+    )
+
+
+def _items(data: Mapping[str, Any], key: str) -> list[tuple[str, Any]]:
+    return list(data.get(key, {}).items())
+
+
 # -- What a drivetrain must say of its own names, whatever the robot ------------------------------
 
 
@@ -228,59 +284,3 @@ def _entries(schema: dict[str, Any]) -> str:
         "#/$defs/envelope_point": "points [speed, torque]",
     }
     return words.get(schema["items"].get("$ref"), "numbers")
-
-
-# -- Drivetrain file -> :class:`DrivetrainRecord` -------------------------------------------------
-
-
-def read_drivetrain(
-    source: Source | Mapping[str, Any] | None, *, alone: bool = True
-) -> DrivetrainRecord:
-    """Read a drivetrain file (``*.drivetrain.yaml``, version 1).
-
-    Axes are normalised; ``transverse`` defaults to half of ``axial``, which is a
-    flat disc. Names of links and joints are taken as they are: only the robot
-    knows them. Meshes and sets are kept as they are written, unsolved.
-
-    Args:
-        source: A dict; YAML text as ``bytes`` or as a ``str`` that holds a line
-            break or starts with ``{``; a path (any other ``str``, or a
-            ``pathlib.Path``); or None for a robot without wheels.
-        alone: Whether to check the names of wheels; where a URDF has drives too, only
-            ``model.drive_sources`` can.
-
-    Returns:
-        The drivetrain, its entries in file order.
-
-    Raises:
-        DescriptionError: If the file cannot be read or says something impossible.
-        UnknownNameError: For an unknown key, or a wheel that is not declared.
-    """
-    record = _parse(source)
-    if alone:
-        check_drivetrain(record)
-    return record
-
-
-def _parse(source: Source | Mapping[str, Any] | None) -> DrivetrainRecord:
-    if source is None:
-        return DrivetrainRecord()
-    data, place = read_data(source)
-    check_schema(data, place)
-    entries = data.get("spins", [])
-    return DrivetrainRecord(
-        source=place,
-        wheels=tuple(wheel(name, item, place) for name, item in _items(data, "wheels")),
-        spins=spins(entries),
-        meshes=meshes(entries, place),
-        planetary=tuple(planetary(name, item, place) for name, item in _items(data, "planetary")),
-        harmonic=tuple(harmonic(name, item, place) for name, item in _items(data, "harmonic")),
-        motors=tuple(motor(name, item, place) for name, item in _items(data, "motors")),
-        joints=tuple(joint(name, item, place) for name, item in _items(data, "joints")),
-        springs=tuple(shaft_spring(name, item) for name, item in _items(data, "springs")),
-        balancers=tuple(balancer(name, item, place) for name, item in _items(data, "balancers")),
-    )
-
-
-def _items(data: Mapping[str, Any], key: str) -> list[tuple[str, Any]]:
-    return list(data.get(key, {}).items())

@@ -46,6 +46,33 @@ from geared_dynamics.description.xml_input import XmlFile, read_xml
 from geared_dynamics.errors import DescriptionError, Note, urdf_doubt
 from geared_dynamics.files import Source
 
+# -- A robot together with the drives that its URDF states ----------------------------------------
+
+
+def read_robot(source: Source, srdf: Source | None = None) -> tuple[RobotRecord, UrdfDrives]:
+    """Read a robot and the drives that its URDF states, the file opened once.
+
+    The drives' notes begin with what a tree cannot hold and the URDF's misspelt names.
+
+    Args:
+        source: The URDF, as in ``read_urdf``.
+        srdf: An SRDF with Pinocchio's ``<rotor_params>``: a path or its text.
+
+    Raises:
+        DescriptionError: If a file cannot be read or says something impossible.
+        UnknownNameError: If it names a link, joint or role that is not there.
+    """
+    file = read_xml(source)
+    robot, misspelt = robot_of(file)
+    drives = read_drives(file, robot, None if srdf is None else read_xml(srdf, "SRDF"))
+    return robot, replace(drives, notes=loop_notes(file) + misspelt + drives.notes)
+
+
+def read_urdf_drives(source: Source, srdf: Source | None = None) -> UrdfDrives:
+    """Read what a URDF, and an SRDF, say of the drives; see :func:`read_robot`."""
+    return read_robot(source, srdf)[1]
+
+
 # -- All dialects together: a URDF's and an SRDF's drives as one drivetrain -----------------------
 
 
@@ -200,33 +227,6 @@ def _motor(wheel: str, drive: Drive) -> MotorRecord:
 
 def _origin(drive: Drive) -> str:
     return f"{drive.place} of {drive.source} ({drive.dialect})"
-
-
-# -- A robot together with the drives that its URDF states ----------------------------------------
-
-
-def read_robot(source: Source, srdf: Source | None = None) -> tuple[RobotRecord, UrdfDrives]:
-    """Read a robot and the drives that its URDF states, the file opened once.
-
-    The drives' notes begin with what a tree cannot hold and the URDF's misspelt names.
-
-    Args:
-        source: The URDF, as in ``read_urdf``.
-        srdf: An SRDF with Pinocchio's ``<rotor_params>``: a path or its text.
-
-    Raises:
-        DescriptionError: If a file cannot be read or says something impossible.
-        UnknownNameError: If it names a link, joint or role that is not there.
-    """
-    file = read_xml(source)
-    robot, misspelt = robot_of(file)
-    drives = read_drives(file, robot, None if srdf is None else read_xml(srdf, "SRDF"))
-    return robot, replace(drives, notes=loop_notes(file) + misspelt + drives.notes)
-
-
-def read_urdf_drives(source: Source, srdf: Source | None = None) -> UrdfDrives:
-    """Read what a URDF, and an SRDF, say of the drives; see :func:`read_robot`."""
-    return read_robot(source, srdf)[1]
 
 
 # -- A robot as URDF text -------------------------------------------------------------------------

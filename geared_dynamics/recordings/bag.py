@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
 from geared_dynamics.description.yaml_loader import load_yaml
 from geared_dynamics.errors import DescriptionError, RecordingError, quoted, shortened, unreadable
 from geared_dynamics.files import NamedBytes, decode, read_file
@@ -23,16 +21,10 @@ from geared_dynamics.recordings.container import (
     regular_file,
 )
 
-# -- Some of many pieces, spread over all of them -------------------------------------------------
-
-
-def spread(count: int, most: int) -> list[int]:
-    """Numbers of at most ``most`` of ``count`` pieces, with the first and the last one."""
-    places = np.linspace(0, max(count - 1, 0), min(count, most))
-    return [int(place) for place in np.unique(places.round())]
-
-
 # -- A bag: one file, or a folder of them ---------------------------------------------------------
+
+
+WHAT_TO_GIVE = "give a bag's folder, a .db3, .mcap or .csv file"
 
 
 def open_bag(path: Path) -> Container:
@@ -58,7 +50,6 @@ def open_bag(path: Path) -> Container:
 # -- A bag's folder: files that follow each other, some of which may be lost ----------------------
 
 
-WHAT_TO_GIVE = "give a bag's folder, a .db3, .mcap or .csv file"
 METADATA = "metadata.yaml"
 METADATA_SIZE = 2**22  # bytes: it names every file of a bag
 TABLES = (".csv", ".txt", ".tsv")

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
+import numpy as np
+
 from geared_dynamics.errors import RecordingError, unreadable
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
@@ -115,3 +117,12 @@ def refuse_packed(path: str, messages: Sequence[bytes]) -> None:
     if messages and all(data[:4] == ZSTANDARD for data in messages[:ALIKE]):
         remedy = "decompress it: ros2 bag convert, with compression_mode none"
         raise RecordingError(path, "has messages compressed one by one", remedy)
+
+
+# -- Some of many pieces, spread over all of them -------------------------------------------------
+
+
+def spread(count: int, most: int) -> list[int]:
+    """Numbers of at most ``most`` of ``count`` pieces, with the first and the last one."""
+    places = np.linspace(0, max(count - 1, 0), min(count, most))
+    return [int(place) for place in np.unique(places.round())]

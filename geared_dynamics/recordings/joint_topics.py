@@ -19,8 +19,7 @@ from geared_dynamics.errors import (
     quoted,
     shortened,
 )
-from geared_dynamics.recordings.bag import spread
-from geared_dynamics.recordings.container import JOINT_STATE, PIECE, Container, Raw
+from geared_dynamics.recordings.container import JOINT_STATE, PIECE, Container, Raw, spread
 from geared_dynamics.recordings.joint_state_codec import MessageTable, tables
 from geared_dynamics.recordings.samples import Samples, Tally
 

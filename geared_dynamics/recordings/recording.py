@@ -19,9 +19,9 @@ from geared_dynamics.recordings.bag import (
     is_folder,
     lost_splits,
     open_bag,
-    spread,
     tables_in,
 )
+from geared_dynamics.recordings.container import spread
 from geared_dynamics.recordings.joint_topics import ArrayReader, Reader, SeriesReader, open_topic
 from geared_dynamics.recordings.samples import Samples, Tally, joined, sum_of, time_steps
 from geared_dynamics.recordings.table_file import TableReader, TimeUnit

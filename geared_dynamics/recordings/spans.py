@@ -14,8 +14,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, BoolArray
 from geared_dynamics.errors import RecordingError
 from geared_dynamics.model import GearedModel
-from geared_dynamics.recordings.bag import spread
-from geared_dynamics.recordings.container import PIECE
+from geared_dynamics.recordings.container import PIECE, spread
 from geared_dynamics.recordings.motions import (
     JointMotion,
     Meaning,

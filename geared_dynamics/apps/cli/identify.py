@@ -76,52 +76,6 @@ from geared_dynamics.errors import GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 
-# -- Joints that the model holds still and a bag does not -----------------------------------------
-
-
-STILL = 0.01  # [rad or m]
-
-
-def moving_frozen_joints(
-    args: argparse.Namespace, model: GearedModel, paths: Sequence[str]
-) -> list[str]:
-    """Say which frozen joints (``--joints``, ``--lock``) are elsewhere in the bags.
-
-    Their motion is in the torques of the others, and in no equation.
-    """
-    if not (args.joints or args.lock) or args.positions == "motor":
-        return []
-    locked, names = locked_joints(args.lock), recorded_names(args, model.fixed_joints)
-    notes = []
-    for path in paths:
-        if is_table(Path(path)):  # its columns may be numbered, so it is not looked at
-            continue
-        for joint in model.fixed_joints:
-            try:
-                bag = open_recording(path, [names.get(joint, joint)], topic=args.topic)
-            except RecordingError:  # the bag has no such joint: it may be fixed in the URDF
-                continue
-            low, high = extent(bag)
-            at = locked.get(joint, 0.0)
-            if max(high, at) - min(low, at) > STILL:
-                notes.append(
-                    f"{joint} is frozen at {at:g} but goes from {low:.3g} to {high:.3g} in "
-                    f"{Path(path).name}: unfreeze it, or record it at rest there (--lock)"
-                )
-    return notes
-
-
-def extent(bag: Recording) -> tuple[float, float]:
-    """Least and greatest position of a recording's only joint; NaN where there is none."""
-    low, high = np.inf, -np.inf
-    for piece in range(bag.reader.pieces):
-        position = bag.piece[piece].position
-        position = position[np.isfinite(position)]
-        if len(position):
-            low, high = min(low, float(position.min())), max(high, float(position.max()))
-    return (low, high) if low <= high else (np.nan, np.nan)
-
-
 # -- ``geared-dynamics identify``: parameters of an arm from recordings ---------------------------
 
 
@@ -367,3 +321,49 @@ def show_payload(
         table.add_row(name, f"{value:.5g}", f"{sigma:.2g}")
     print_table(console, "Load (SI)", table)
     console.print(f"in the frame of {frame}", soft_wrap=True)
+
+
+# -- Joints that the model holds still and a bag does not -----------------------------------------
+
+
+STILL = 0.01  # [rad or m]
+
+
+def moving_frozen_joints(
+    args: argparse.Namespace, model: GearedModel, paths: Sequence[str]
+) -> list[str]:
+    """Say which frozen joints (``--joints``, ``--lock``) are elsewhere in the bags.
+
+    Their motion is in the torques of the others, and in no equation.
+    """
+    if not (args.joints or args.lock) or args.positions == "motor":
+        return []
+    locked, names = locked_joints(args.lock), recorded_names(args, model.fixed_joints)
+    notes = []
+    for path in paths:
+        if is_table(Path(path)):  # its columns may be numbered, so it is not looked at
+            continue
+        for joint in model.fixed_joints:
+            try:
+                bag = open_recording(path, [names.get(joint, joint)], topic=args.topic)
+            except RecordingError:  # the bag has no such joint: it may be fixed in the URDF
+                continue
+            low, high = extent(bag)
+            at = locked.get(joint, 0.0)
+            if max(high, at) - min(low, at) > STILL:
+                notes.append(
+                    f"{joint} is frozen at {at:g} but goes from {low:.3g} to {high:.3g} in "
+                    f"{Path(path).name}: unfreeze it, or record it at rest there (--lock)"
+                )
+    return notes
+
+
+def extent(bag: Recording) -> tuple[float, float]:
+    """Least and greatest position of a recording's only joint; NaN where there is none."""
+    low, high = np.inf, -np.inf
+    for piece in range(bag.reader.pieces):
+        position = bag.piece[piece].position
+        position = position[np.isfinite(position)]
+        if len(position):
+            low, high = min(low, float(position.min())), max(high, float(position.max()))
+    return (low, high) if low <= high else (np.nan, np.nan)

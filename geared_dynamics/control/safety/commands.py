@@ -79,6 +79,161 @@ def checked(policy: Policy, command: Array) -> Array:
     raise ArrayError("fallback", f"gives {command.tolist()}", "give a controller of this arm")
 
 
+# -- The command of each mode, before limits ------------------------------------------------------
+
+
+REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can
+# Rest counts only after this time [s]: one wild position at which an arm is stopped must not
+# become what it is held at.
+DWELL = 0.02
+ModeCommand = tuple[Array, SafetyMemory, "Exception | None"]
+
+
+def mode_command(
+    policy: Policy,
+    memory: SafetyMemory,
+    observed: Observation,
+    command: Array | None,
+    fallback: Fallback | None,
+    open_loop: OpenLoop | None,
+    brake: Brake | None,
+) -> ModeCommand:
+    """Command of the memory's mode, the memory with what had to be computed, what failed."""
+    now, mode = observed.now, memory.phase.mode
+    if mode is Mode.RUNNING:
+        return running(policy, memory, now, command, fallback)
+    if mode is Mode.RAMPING_TO_ZERO:
+        return to_zero(policy, memory.phase, now), memory, None
+    try:
+        if mode is Mode.BRAKING:
+            target, braking = braked(policy, memory, observed, required(fallback), brake)
+            return checked(policy, target), braking, None
+        if mode is Mode.OPEN_LOOP:
+            return *open_loop_stop(policy, memory, now, fallback, open_loop, brake), None
+        return *held_or_damped(policy, memory, now, required(fallback)), None
+    except Exception as error:  # whatever a model may raise; handed on in the decision
+        return gravity_alone(policy, memory, now), memory, error
+
+
+def running(
+    policy: Policy,
+    memory: SafetyMemory,
+    now: float,
+    command: Array | None,
+    fallback: Fallback | None,
+) -> ModeCommand:
+    """The law's command, faded in after a fault; the one before where there is no new one."""
+    error: Exception | None = None
+    gravity, phase, recent = memory.gravity, memory.phase, memory.recent
+    if now - gravity.refreshed >= REFRESH or gravity.command is None:
+        try:
+            memory = memory._replace(gravity=gravity_at(policy, recent.q, now, fallback))
+        except Exception as raised:  # as above
+            error = raised
+    if command is None:
+        return recent.sent, memory, error  # type: ignore[return-value]
+    if phase.resumed is not None:
+        part = fraction(now - phase.resumed, policy.resume_time)
+        command = faded(phase.origin, command, part)
+    return command, memory, error
+
+
+def held_or_damped(
+    policy: Policy, memory: SafetyMemory, now: float, fallback: Fallback
+) -> tuple[Array, SafetyMemory]:
+    """Command that holds the arm, or slows it down with damping alone.
+
+    ``fallback`` is the law's ``controller.hold``.
+    """
+    phase, (q, v, _) = memory.phase, memory.recent.good
+    if phase.mode is Mode.RAMPING_TO_GRAVITY:
+        part = fraction(now - phase.since, policy.ramp_time)
+        return faded(phase.origin, checked(policy, fallback(q, q, v)), part), memory
+    if not phase.settled:
+        slow = float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity
+        held = now - phase.since
+        settled = (slow and held >= DWELL) or held >= policy.settle_time
+        phase = phase._replace(posture=q, settled=settled)
+        memory = memory._replace(phase=phase)
+    return checked(policy, fallback(phase.posture, q, v)), memory  # type: ignore[arg-type]
+
+
+def open_loop_stop(
+    policy: Policy,
+    memory: SafetyMemory,
+    now: float,
+    fallback: Fallback | None,
+    open_loop: OpenLoop | None,
+    brake: Brake | None,
+) -> tuple[Array, SafetyMemory]:
+    """Without joint states: brake an arm that moved, by the model alone, then gravity.
+
+    From where the arm must have been when the mode began, q0 with velocity v under the command
+    that was sent since the last joint state, the stop in T = ``open_loop_time`` is
+    q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``open_loop``, and for
+    an arm at rest, gravity at the last posture.
+    """
+    phase, recent = memory.phase, memory.recent
+    length, t, (q, v, stamp) = policy.open_loop_time, now - phase.since, recent.good
+    moved = length > 0.0 and float(np.abs(v).max(initial=0.0)) > policy.hold_velocity
+    if phase.posture is None:
+        gravity = gravity_at(policy, q, now, fallback)
+        start, gap = q, phase.since - stamp
+        if moved:
+            start, v = predicted(brake, recent.sent, start, v, gap)
+        phase = phase._replace(posture=start, guess=Guess(start, v, phase.since, None, False))
+        memory = memory._replace(phase=phase, gravity=gravity)
+    elif phase.guess is not None:
+        v = phase.guess.v
+    if moved and open_loop is not None:
+        start = q if phase.posture is None else phase.posture
+        if t < length:
+            where = start + v * (t - 0.5 * t * t / length)
+            command = open_loop(where, v * (1.0 - t / length), v / -length)
+            return checked(policy, command), memory
+        if not phase.settled:
+            end = start + 0.5 * length * v
+            gravity = gravity_at(policy, end, now, fallback)
+            memory = memory._replace(phase=phase._replace(settled=True), gravity=gravity)
+    return gravity_alone(policy, memory, now), memory
+
+
+def gravity_alone(policy: Policy, memory: SafetyMemory, now: float) -> Array:
+    """Gravity at the posture last known, for a time or for good; also where the model fails.
+
+    An arm that no model was ever there for fades to zero: nothing else is known.
+    """
+    gravity = memory.gravity.command
+    if gravity is None:
+        return to_zero(policy, memory.phase, now)
+    if policy.open_loop_end == "gravity":
+        return gravity
+    part = fraction(now - memory.phase.since - policy.open_loop_time, policy.ramp_time)
+    return (1.0 - part) * gravity
+
+
+def to_zero(policy: Policy, phase: Phase, now: float) -> Array:
+    """The command at which the mode began, faded to zero."""
+    late = phase.leaving is not None and now - phase.leaving >= LONGEST
+    if phase.origin is None or late:
+        return np.zeros(len(policy.command))
+    return (1.0 - fraction(now - phase.since, policy.ramp_time)) * phase.origin
+
+
+def gravity_at(policy: Policy, q: Array | None, now: float, fallback: Fallback | None) -> Gravity:
+    """Gravity's command at a position."""
+    command = required(fallback)(q, None, None)  # type: ignore[arg-type]
+    return Gravity(checked(policy, command).copy(), now)
+
+
+def required(fallback: Fallback | None) -> Fallback:
+    """The fallback; raise where there is none."""
+    if fallback is None:
+        finding = "no model is loaded, so no holding command can be computed"
+        raise ModelError("fallback", finding, "load a model")
+    return fallback
+
+
 # -- A stop before the node ends ------------------------------------------------------------------
 #
 # With v the velocity and T what is left of ``stop_time``, in each cycle
@@ -233,158 +388,3 @@ def finished(policy: Policy, memory: SafetyMemory, events: int) -> bool:
         over_now = recent.now - phase.since >= policy.open_loop_time  # type: ignore[operator]
         return over_now and (policy.open_loop_end == "gravity" or not recent.sent.any())
     return not recent.sent.any() if phase.mode is Mode.RAMPING_TO_ZERO else phase.settled
-
-
-# -- The command of each mode, before limits ------------------------------------------------------
-
-
-REFRESH = 0.02  # [s] after which gravity's command is computed again, for when nothing else can
-# Rest counts only after this time [s]: one wild position at which an arm is stopped must not
-# become what it is held at.
-DWELL = 0.02
-ModeCommand = tuple[Array, SafetyMemory, "Exception | None"]
-
-
-def mode_command(
-    policy: Policy,
-    memory: SafetyMemory,
-    observed: Observation,
-    command: Array | None,
-    fallback: Fallback | None,
-    open_loop: OpenLoop | None,
-    brake: Brake | None,
-) -> ModeCommand:
-    """Command of the memory's mode, the memory with what had to be computed, what failed."""
-    now, mode = observed.now, memory.phase.mode
-    if mode is Mode.RUNNING:
-        return running(policy, memory, now, command, fallback)
-    if mode is Mode.RAMPING_TO_ZERO:
-        return to_zero(policy, memory.phase, now), memory, None
-    try:
-        if mode is Mode.BRAKING:
-            target, braking = braked(policy, memory, observed, required(fallback), brake)
-            return checked(policy, target), braking, None
-        if mode is Mode.OPEN_LOOP:
-            return *open_loop_stop(policy, memory, now, fallback, open_loop, brake), None
-        return *held_or_damped(policy, memory, now, required(fallback)), None
-    except Exception as error:  # whatever a model may raise; handed on in the decision
-        return gravity_alone(policy, memory, now), memory, error
-
-
-def running(
-    policy: Policy,
-    memory: SafetyMemory,
-    now: float,
-    command: Array | None,
-    fallback: Fallback | None,
-) -> ModeCommand:
-    """The law's command, faded in after a fault; the one before where there is no new one."""
-    error: Exception | None = None
-    gravity, phase, recent = memory.gravity, memory.phase, memory.recent
-    if now - gravity.refreshed >= REFRESH or gravity.command is None:
-        try:
-            memory = memory._replace(gravity=gravity_at(policy, recent.q, now, fallback))
-        except Exception as raised:  # as above
-            error = raised
-    if command is None:
-        return recent.sent, memory, error  # type: ignore[return-value]
-    if phase.resumed is not None:
-        part = fraction(now - phase.resumed, policy.resume_time)
-        command = faded(phase.origin, command, part)
-    return command, memory, error
-
-
-def held_or_damped(
-    policy: Policy, memory: SafetyMemory, now: float, fallback: Fallback
-) -> tuple[Array, SafetyMemory]:
-    """Command that holds the arm, or slows it down with damping alone.
-
-    ``fallback`` is the law's ``controller.hold``.
-    """
-    phase, (q, v, _) = memory.phase, memory.recent.good
-    if phase.mode is Mode.RAMPING_TO_GRAVITY:
-        part = fraction(now - phase.since, policy.ramp_time)
-        return faded(phase.origin, checked(policy, fallback(q, q, v)), part), memory
-    if not phase.settled:
-        slow = float(np.abs(v).max(initial=0.0)) <= policy.hold_velocity
-        held = now - phase.since
-        settled = (slow and held >= DWELL) or held >= policy.settle_time
-        phase = phase._replace(posture=q, settled=settled)
-        memory = memory._replace(phase=phase)
-    return checked(policy, fallback(phase.posture, q, v)), memory  # type: ignore[arg-type]
-
-
-def open_loop_stop(
-    policy: Policy,
-    memory: SafetyMemory,
-    now: float,
-    fallback: Fallback | None,
-    open_loop: OpenLoop | None,
-    brake: Brake | None,
-) -> tuple[Array, SafetyMemory]:
-    """Without joint states: brake an arm that moved, by the model alone, then gravity.
-
-    From where the arm must have been when the mode began, q0 with velocity v under the command
-    that was sent since the last joint state, the stop in T = ``open_loop_time`` is
-    q0 + v t - v t^2 / (2 T). Without ``brake`` v stays in between; without ``open_loop``, and for
-    an arm at rest, gravity at the last posture.
-    """
-    phase, recent = memory.phase, memory.recent
-    length, t, (q, v, stamp) = policy.open_loop_time, now - phase.since, recent.good
-    moved = length > 0.0 and float(np.abs(v).max(initial=0.0)) > policy.hold_velocity
-    if phase.posture is None:
-        gravity = gravity_at(policy, q, now, fallback)
-        start, gap = q, phase.since - stamp
-        if moved:
-            start, v = predicted(brake, recent.sent, start, v, gap)
-        phase = phase._replace(posture=start, guess=Guess(start, v, phase.since, None, False))
-        memory = memory._replace(phase=phase, gravity=gravity)
-    elif phase.guess is not None:
-        v = phase.guess.v
-    if moved and open_loop is not None:
-        start = q if phase.posture is None else phase.posture
-        if t < length:
-            where = start + v * (t - 0.5 * t * t / length)
-            command = open_loop(where, v * (1.0 - t / length), v / -length)
-            return checked(policy, command), memory
-        if not phase.settled:
-            end = start + 0.5 * length * v
-            gravity = gravity_at(policy, end, now, fallback)
-            memory = memory._replace(phase=phase._replace(settled=True), gravity=gravity)
-    return gravity_alone(policy, memory, now), memory
-
-
-def gravity_alone(policy: Policy, memory: SafetyMemory, now: float) -> Array:
-    """Gravity at the posture last known, for a time or for good; also where the model fails.
-
-    An arm that no model was ever there for fades to zero: nothing else is known.
-    """
-    gravity = memory.gravity.command
-    if gravity is None:
-        return to_zero(policy, memory.phase, now)
-    if policy.open_loop_end == "gravity":
-        return gravity
-    part = fraction(now - memory.phase.since - policy.open_loop_time, policy.ramp_time)
-    return (1.0 - part) * gravity
-
-
-def to_zero(policy: Policy, phase: Phase, now: float) -> Array:
-    """The command at which the mode began, faded to zero."""
-    late = phase.leaving is not None and now - phase.leaving >= LONGEST
-    if phase.origin is None or late:
-        return np.zeros(len(policy.command))
-    return (1.0 - fraction(now - phase.since, policy.ramp_time)) * phase.origin
-
-
-def gravity_at(policy: Policy, q: Array | None, now: float, fallback: Fallback | None) -> Gravity:
-    """Gravity's command at a position."""
-    command = required(fallback)(q, None, None)  # type: ignore[arg-type]
-    return Gravity(checked(policy, command).copy(), now)
-
-
-def required(fallback: Fallback | None) -> Fallback:
-    """The fallback; raise where there is none."""
-    if fallback is None:
-        finding = "no model is loaded, so no holding command can be computed"
-        raise ModelError("fallback", finding, "load a model")
-    return fallback
