@@ -88,6 +88,8 @@ def refuse_foreign(
 ) -> list[Path]:
     """Return which files and bags are replaced; they are our own, or with ``force`` any.
 
+    An empty file, such as ``mktemp`` makes, is free to be written.
+
     Args:
         paths: Files that are to be written.
         force: Whether files and bags of others are replaced.
@@ -98,7 +100,7 @@ def refuse_foreign(
         GearedDynamicsError: A file or bag is there that this program did not write, or in the
             place of a bag something else.
     """
-    there = [path for path in paths if path.is_file()]
+    there = [path for path in paths if path.is_file() and path.stat().st_size]
     places = [bag for bag in bags if bag.exists()]
     for bag in places:
         if not is_bag(bag):

@@ -132,6 +132,11 @@ class Rig:
         assert process is not None
         self.feed_until(lambda: words in process.output[since:], f"the log line {words!r}")
 
+    def log_after(self, length: int) -> str:
+        """What it has logged after a length of its log."""
+        assert self.process is not None
+        return self.process.output[length:]
+
     @property
     def log_length(self) -> int:
         """How much it has logged."""

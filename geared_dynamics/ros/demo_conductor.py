@@ -123,7 +123,8 @@ def write_bag(path: Path, runs: dict[str, list[Recorded]]) -> None:
 
 PLANT, NODE = "/plant_node", "/feedforward_node"
 STATES, COMMANDS, REFERENCE = "/joint_states", f"{NODE}/joint_commands", f"{NODE}/reference"
-TOPICS = [STATES, "/motor_states", COMMANDS, REFERENCE]
+MOTORS = "/motor_states"
+TOPICS = [STATES, MOTORS, COMMANDS, REFERENCE]
 LINKS = "/link_states"  # of arms with springs
 PATIENCE = 60.0  # [s] of silence after which something is wrong
 SETTLED = 5  # joint states after a reset, the same commands before a motion
@@ -242,6 +243,9 @@ class Conductor:
             if part > said + 0.01:
                 said = part
                 tell(name, min(part, 1.0))
+        # Where this process had to wait, many messages of one topic are read before another's.
+        measured = [topic for topic in newest if topic in (STATES, MOTORS, LINKS)]
+        self._until(lambda: all(newest[topic] >= end for topic in measured), "the last states")
 
     # -- services ----------------------------------------------------------------------------
 

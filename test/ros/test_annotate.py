@@ -46,7 +46,22 @@ def node(rig: Rig) -> Rig:
     )
     rig.feed_until(lambda: rig.said("configured"), "the node to be configured")
     assert rig.set(annotate__beyond_limits="refuse").successful
+    until_heard(rig)
     return rig
+
+
+def until_heard(rig: Rig) -> None:
+    """Send trajectories until the node knows who listens: what it sends before is lost."""
+    rig.q, rig.v = list(POSTURE), [0.0] * 3
+    rig.until_known()
+    box = inbox(rig)
+    while not box.count:
+        since = rig.log_length
+        rig.go(GOAL)
+        rig.feed_until(
+            lambda since=since: box.count or "there is no subscriber" in rig.log_after(since),
+            "a trajectory, or that there is no subscriber",
+        )
 
 
 @pytest.fixture

@@ -100,8 +100,8 @@ def test_the_simulated_arm(bare: Processes, graph: Graph) -> None:
     graph.wait_for_state("/feedforward_node", "active")
     states = graph.listen("/joint_states", JointState)
     graph.until(lambda: states.count > 100, "a hundred joint states")
-    assert "our own equations move the arm, not MuJoCo" in process.output
-    assert "in equations, real_time" in process.output
+    for words in ("our own equations move the arm, not MuJoCo", "in equations, real_time"):
+        graph.until(lambda words=words: words in process.output, words)
     process.ending = True
     kill(process, "plant_node")
     assert process.wait(30.0) in (0, 1), process.report()

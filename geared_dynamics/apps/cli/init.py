@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     require_robot(args)
     beside = Path(args.robot).with_suffix(".drivetrain.yaml")
     out = args.out or (Path(beside.name) if args.of_package else beside)
-    replaced = [out] if out.is_file() else []
+    replaced = [out] if out.is_file() and out.stat().st_size else []
     if replaced and not args.force and not untouched(out):
         finding = "exists, and is not as geared-dynamics init wrote it"
         raise GearedDynamicsError(str(out), finding, "name another with --out, or give --force")

@@ -11,6 +11,7 @@ import pytest
 
 from geared_dynamics.analysis import Settings, analyze, identify
 from geared_dynamics.recordings import joint_topics, recording, samples, spans
+from geared_dynamics.recordings.container import PIECE
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import Recording, open_recording
 from geared_dynamics.recordings.samples import Samples
@@ -70,7 +71,7 @@ def test_a_span_is_cleaned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     few = slice(0, 40_000)
     one = recording.recording_from_arrays(T[few], Q[few], TAU[few])
     analyze(MODEL, one)
-    assert sizes == [40_000]
+    assert [size for size in sizes if size > PIECE] == [40_000]  # the band is found in pieces
 
 
 def in_turn(opened: Recording, numbers: list[int]) -> list[np.ndarray]:

@@ -133,6 +133,7 @@ def test_recordings_that_fail_are_told_in_printable_text(
         bag=False,
         output=None,
         output_bag=None,
+        save_topic=None,
         json=False,
         force=False,
         recordings=["a", "b"],

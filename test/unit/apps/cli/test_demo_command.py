@@ -16,6 +16,7 @@ from geared_dynamics.apps.cli import demo
 from geared_dynamics.apps.cli.main import main
 from geared_dynamics.apps.demo_plan import WAYS
 from geared_dynamics.apps.demo_report import Series, Track, reference
+from geared_dynamics.files import MARK
 
 OFFSETS = dict(zip([way.name for way in WAYS], (0.3, 0.02, -0.001), strict=True))
 
@@ -33,7 +34,7 @@ def stubs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append((bag, lock_step, plan.engine))
         for way in WAYS:
             progress(way.name, 1.0)
-        bag.mkdir()
+        bag.mkdir(exist_ok=True)  # as the writer, which replaces an earlier one
         (bag / "metadata.yaml").touch()
         return ["the node was late"]
 
@@ -108,7 +109,7 @@ def test_in_real_time_and_over_an_earlier_recording(
     monkeypatch.setattr(demo, "missing", list)
     monkeypatch.setattr(demo, "write_report", lambda *args, **more: written.append((args, more)))
     (tmp_path / "recording").mkdir()
-    (tmp_path / "recording" / "metadata.yaml").touch()
+    (tmp_path / "recording" / "metadata.yaml").write_text(f"writer: {MARK}\n")
     text, _ = run(tmp_path, capsys, "--real-time")
     assert stubs[0][1] is False
     (arguments, more) = written[0]
@@ -119,7 +120,8 @@ def test_in_real_time_and_over_an_earlier_recording(
     assert [Path(name).name for name, _, _ in source.files] == [
         "elbow.urdf", "elbow.drivetrain.yaml",
     ]  # fmt: skip
-    assert text.endswith(f"{tmp_path / 'report.html'} {tmp_path / 'recording'}")
+    bag = tmp_path / "recording"
+    assert text.endswith(f"{tmp_path / 'report.html'} {bag} replaced: {bag}")
 
 
 def test_files_of_others_are_not_touched(
@@ -128,7 +130,7 @@ def test_files_of_others_are_not_touched(
     (tmp_path / "recording").mkdir()
     (tmp_path / "recording" / "thesis.txt").write_text("mine")
     assert main(["demo", "elbow", "--out", str(tmp_path)]) == 2
-    assert "give another --out" in capsys.readouterr().err
+    assert "name another place for the bag" in capsys.readouterr().err
     assert stubs == []
     assert main(["demo", "no_such_robot", "--out", str(tmp_path / "new")]) == 2
     assert not (tmp_path / "new").exists()
