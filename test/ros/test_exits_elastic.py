@@ -120,7 +120,10 @@ def test_exits_in_motion(graph: Graph, processes: Processes, side: str) -> None:
     assert graph.change_state(NODE, "activate")
     arm.until(lambda: "holding" in arm.node.output[since:], "the node again")
     arm.move([0.0] * 6)
+    since = len(arm.node.output)
     arm.node.signal(signal.SIGINT if side == "joint_torque" else signal.SIGTERM)
+    arm.until(lambda: "braking" in arm.node.output[since:], "braking")
+    arm.mark()
     arm.until(lambda: not arm.node.running, "its end")
     assert arm.node.returncode == 0
     arm.rests()
