@@ -327,9 +327,10 @@ def differing(judged: Sequence[Judged], best: Judged) -> list[str]:
         return []
     other = judged[int(np.argmin(own[:, block]))].keep
     return [
-        f"unsure: parts of the recording differ about the band: at {best.keep:.3g} Hz the "
-        f"residual of part {block + 1} of {len(more)} is {np.exp(more[block]):.3g} times that at "
-        f"{other:.3g} Hz: compare with --bandwidth {WIDER * other:.3g}, or record a longer motion"
+        f"unsure which low-pass cut-off is best: filtered below {best.keep:.3g} Hz, part "
+        f"{block + 1} of {len(more)} is predicted {np.exp(more[block]):.3g} times worse than "
+        f"below {other:.3g} Hz. Repeat with --bandwidth {WIDER * other:.3g} (equations below "
+        f"{other:.3g} Hz) and compare, or record a longer motion."
     ]
 
 

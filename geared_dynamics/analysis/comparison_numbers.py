@@ -18,6 +18,8 @@ from geared_dynamics.recordings.signals import SEARCH
 
 TELLING = 0.1  # share of the residual's mean square that simple terms must explain to be named
 NAMED = 0.01  # share of it that each of them must explain
+UNEXPLAINED = 50.0  # % of the torque: a model that leaves more is not that of the recording
+OFFERED = 0.5  # % of a joint's torque: friction that gives less is not offered
 
 
 WORDS = {
@@ -47,6 +49,7 @@ class JointFigures(NamedTuple):
         missing: What the complete model's residual looks like, fitted to it: those of CLUES
             (viscous and Coulomb friction, an offset, an inertia) that explain a share NAMED
             of its mean square each, and TELLING together; none if they do not.
+        weights: RMS of each of these terms in percent of ``rms``.
         fitted: NRMSE [%] that would remain if they were added to the model.
         saturated: Share of samples at the effort limit [%].
         delay: Of the measured torque [s].
@@ -62,6 +65,7 @@ class JointFigures(NamedTuple):
     shares: dict[str, float]
     fitted: float
     missing: dict[str, float]
+    weights: dict[str, float]
     saturated: float
     delay: float
 
@@ -98,6 +102,7 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
     residual = np.sqrt(totals.residual / k)
     scale = 100.0 / np.where(rms > 0.0, rms, np.nan)  # of nothing there are no percents
     shares = np.sqrt(totals.terms / k) * scale
+    size = np.sqrt(np.diagonal(totals.clues, axis1=1, axis2=2) / k)
     result = []
     for j, name in enumerate(analysis.model.joint_names):
         left, missing = explained(totals.clues[j])
@@ -113,6 +118,10 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
                 shares=dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
                 fitted=float(np.sqrt(left / k) * scale[j]),
                 missing=missing,
+                weights={
+                    clue: float(abs(factor) * size[j, CLUES.index(clue)] * scale[j])
+                    for clue, factor in missing.items()
+                },
                 saturated=100.0 * float(totals.saturated[j]) / k,
                 delay=float(analysis.delays[j]),
             )
@@ -158,18 +167,41 @@ def fit(clues: Array, chosen: list[int]) -> tuple[float, Array]:
 def friction_yaml(model: GearedModel, joints: Sequence[JointFigures]) -> str:
     """Friction of the files with what the residuals ask for, as lines of a drivetrain file.
 
-    Joints whose friction would be negative are left out; empty if nothing is left.
+    Joints whose friction would be negative are left out, and terms that give less than OFFERED;
+    empty if nothing is left, or if the model does not explain the recording at all.
     """
+    if unexplained(joints):
+        return ""
     lines = []
     for j, joint in enumerate(joints):
         terms = dict(zip(FRICTION, (float(x[j]) for x in model.friction), strict=True))
-        more = {key: joint.missing.get(clue, 0.0) for clue, key in FRICTION_OF.items()}
+        offered = {clue for clue, weight in joint.weights.items() if weight >= OFFERED}
+        more = {
+            key: joint.missing[clue] if clue in offered else 0.0
+            for clue, key in FRICTION_OF.items()
+        }
         values = {key: terms[key] + more[key] for key in terms}
         if not any(more.values()) or values["viscous"] < 0.0 or values["coulomb"] < 0.0:
             continue
         listed = ", ".join(f"{key}: {value:.4g}" for key, value in values.items() if value)
         lines.append(f"  {quoted(joint.joint)}:\n    friction: {{{listed}}}")
     return "joints:\n" + "\n".join(lines) if lines else ""
+
+
+def unexplained(joints: Sequence[JointFigures]) -> str:
+    """Say so if the complete model leaves most of the torque; else empty."""
+    left = over_all(joints, -1)
+    if not left > UNEXPLAINED:
+        return ""
+    return (
+        f"the model does not explain this recording ({left:.0f} % left): check --degrees, "
+        "--effort, signs and the order of joints"
+    )
+
+
+def over_all(joints: Sequence[JointFigures], i: int) -> float:
+    """RMS over the joints of a model's residual [%]."""
+    return float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in joints])))
 
 
 def quoted(name: str) -> str:
@@ -213,7 +245,6 @@ def summary(analysis: Analysis, joints: Sequence[JointFigures]) -> str:
     """One plain sentence about the models, from the figures of all joints."""
     parts = []
     for name, i in compared(analysis).items():
-        mean = float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in joints])))
-        parts.append(f"{name} {mean:.1f} %")
+        parts.append(f"{name} {over_all(joints, i):.1f} %")
     note = analysis.model.knowledge.rotor_note
     return f"residual over all joints: {', '.join(parts)}{'. ' if note else ''}{note}"

@@ -18,6 +18,7 @@ from geared_dynamics.analysis.comparison_numbers import (
     joint_figures,
     motor_figures,
     summary,
+    unexplained,
 )
 from geared_dynamics.analysis.report import Curve, Panel, Provenance, Report, ReportPlot
 from geared_dynamics.analysis.span_comparison import BINS, BUCKETS, TERMS
@@ -103,7 +104,8 @@ def write_html(analyses: list[Analysis], path: Path, provenance: Provenance | No
         provenance: Where it comes from.
     """
     first = analyses[0]
-    verdict = summary(first, joint_figures(first))
+    figures = joint_figures(first)
+    verdict = ". ".join(filter(None, (unexplained(figures), summary(first, figures))))
     answer = f"{verdict[0].upper()}{verdict[1:].rstrip('.')}."
     if len(analyses) > 1:
         answer = f"{len(analyses)} recordings. {Path(first.recording.path).name}: {answer}"
@@ -147,6 +149,9 @@ def section(report: Report, analysis: Analysis, finest: int) -> None:
     """One recording."""
     report.heading(Path(analysis.recording.path).name)
     report.text(facts(analysis), "facts")
+    wrong = unexplained(joint_figures(analysis))
+    if wrong:
+        report.finding(wrong, (), red=True)
     for note in analysis.notes:
         report.finding(note, (), red=False)
     joint_table(report, analysis)

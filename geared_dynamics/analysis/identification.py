@@ -173,9 +173,9 @@ class Identified:
         physical: Full parameters that an arm can have; of the arm without its load if
             ``identify`` was given one.
         rms: RMS of the measured torque of each joint, over the equations used (n,).
-        residual: RMS residual of each joint (5, n): of the files' parameters, the identified
-            ones, and the physical ones on what they were fitted to; of the identified and of
-            the physical ones on what was held out (NaN where a joint hardly moves there).
+        residual: RMS residual of each joint (6, n): of the files' parameters, the identified
+            ones, and the physical ones on what they were fitted to; of the identified, the
+            physical and the files' on what was held out (NaN where a joint hardly moves there).
         held_rms: RMS of the held-out torque (n,).
         equations: What it was fitted to.
         held: What it was validated with.
@@ -364,6 +364,7 @@ def identify(
             residual_rms(system, full.x + load, fitted) if full else none,
             held_out(held, expected, held_used),
             held_out(held, held.Y @ (full.x + load), held_used) if full else none,
+            held_out(held, held.Y @ x0, held_used),
         ]
     )
     return Identified(

@@ -31,6 +31,8 @@ SEEN = 0.01  # of a joint's torque, that a parameter gives to be important
 ALIKE = 0.9  # correlation from which on two parameters are named together
 SHOWN = 24  # parameters in the picture of correlations
 FAR = 3.0  # deviations from the files' value that are marked
+HELD_OUT = [5, 3, 4]  # rows of the residuals on what was held out: files, base, physical
+HALF = 0.5  # of a range: that less of it was gone through is stressed
 WHITE = 2.6  # deviations of a correlation of white numbers, that 1 in 100 is beyond
 
 
@@ -130,9 +132,14 @@ def facts(result: Identified, files: Sequence[str]) -> str:
     of = f"{', '.join(files)}: " if files else ""
     return (
         f"{of}{len(result.x)} base parameters of {result.model.name} from "
-        f"{int(fitted(result).sum())} equations below {keep:.3g} Hz (filtered below {cutoff:.3g} "
-        f"Hz), condition number {result.solution.condition:.3g}"
+        f"{counted(result)} equations below {keep:.3g} Hz (filtered below {cutoff:.3g} Hz), "
+        f"condition number {result.solution.condition:.3g}"
     )
+
+
+def counted(result: Identified) -> str:
+    """Write how many equations were fitted, and how many held out."""
+    return f"{int(fitted(result).sum())} fitted + {int(result.held_used.sum())} held out"
 
 
 def worst(result: Identified) -> list[int]:
@@ -188,16 +195,32 @@ def time_axis(stamp: IntArray, run: IntArray, rate: float) -> tuple[Array, IntAr
 
 def residual_rows(result: Identified, wider: Array | None) -> tuple[list[str], list[list[str]]]:
     """Headings and rows of the residuals."""
-    heads = ["joint", "RMS torque", "files", "base", "physical", "held out: base", "physical"]
-    heads += ["in analyze's band"] if wider is not None else []
+    heads = ["joint", "RMS torque", "fitted: files", "base", "physical"]
+    heads += ["held out: files", "base", "physical"]
+    heads += [] if wider is None else ["all samples, less filtered (as in analyze)"]
     rows = []
     for j, name in enumerate(result.model.joint_names):
         fit = 100.0 * result.residual[:3, j] / max(result.rms[j], 1e-300)
-        held = 100.0 * result.residual[3:, j] / (result.held_rms[j] or np.nan)
+        held = 100.0 * result.residual[HELD_OUT, j] / (result.held_rms[j] or np.nan)
         numbers = [*fit, *held, *([] if wider is None else [100.0 * wider[j]])]
         cells = ["–" if np.isnan(x) else f"{x:.1f}" for x in numbers]
         rows.append([name, f"{result.rms[j]:.3g} {result.model.force_units[j]}", *cells])
     return heads, rows
+
+
+def known_elsewhere(names: Sequence[str], verdict: Judgement) -> str:
+    """Say how well torques are known where nothing was recorded, and how much that is."""
+    known = 100.0 * verdict.elsewhere.max()
+    said = f"By the standard deviations, torques elsewhere in the range are known to {known:.2g} %"
+    if not np.isfinite(verdict.coverage).any():
+        return f"{said}; systematic errors are not in them. "
+    least = int(np.nanargmin(verdict.coverage))
+    way = verdict.coverage[least]
+    share = f"{'only ' if way < HALF else ''}{100.0 * way:.0f} %"
+    return (
+        f"{said}; systematic errors are not in them, and {share} of the range of {names[least]} "
+        "was gone through. "
+    )
 
 
 def next_motion(report: Report, result: Identified, verdict: Judgement) -> None:
@@ -212,7 +235,7 @@ def next_motion(report: Report, result: Identified, verdict: Judgement) -> None:
             "motions: record one in which it goes through more of its range, and faster. "
         )
     else:
-        said = "This motion determines the torques everywhere in the range. "
+        said = known_elsewhere(model.joint_names, verdict)
     report.text(
         said + "geared-dynamics excite makes a motion within the limits that determines all "
         "parameters; keep one recording aside for --validate."

@@ -323,7 +323,10 @@ def inside(space: SphereCoordinates, u: Array) -> Array:
 def beyond_limits(model: GearedModel, space: SphereCoordinates, u: Array) -> tuple[str, ...]:
     """Name the links and parameters that coordinates u (c,) would make impossible."""
     least = least_eigenvalues(space, u)
-    found = [f"{model.body_names[b]} no body" for b in np.flatnonzero(least < 0.0)]
+    found = [
+        f"{model.body_names[b]}: a mass distribution that no body can have"
+        for b in np.flatnonzero(least < 0.0)
+    ]
     names, values = column_names(model), space.start + space.scale @ u
     low = np.flatnonzero(u[space.one_sided] < space.bounds)
     found += [f"{names[k]} = {values[k]:.3g}" for k in (space.columns[i] for i in low)]

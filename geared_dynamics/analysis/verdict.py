@@ -31,6 +31,7 @@ SMALL = 0.05  # of a joint's torque: a residual below it is small, whatever it i
 UNSURE, UNKNOWN = 0.2, 0.5  # of a torque: its uncertainty in other motions
 SHORT_WAY = 0.25  # of a joint's range: with less, its motion is called short
 SCALED, CERTAIN = 0.003, 5.0  # change of a torque's scale, and deviations, that are named
+AS_GOOD = 1.05  # times the residual of new parameters: files that leave no more can stay
 LIGHT = 0.05  # kg: a mass that is not worth a line
 
 Severity = Literal["red", "yellow"]
@@ -69,6 +70,7 @@ class Judgement(NamedTuple):
         explained: Hypotheses that would explain the torques.
         elsewhere: Uncertainty of the torque in other motions, over the torque (n,).
         coverage: Part of each joint's range that was gone through (n,); NaN without limits.
+        unchanged: The finding that the files are as good as the parameters, if they are.
     """
 
     findings: tuple[FitFinding, ...]
@@ -76,6 +78,7 @@ class Judgement(NamedTuple):
     explained: Explained
     elsewhere: Array
     coverage: Array
+    unchanged: FitFinding | None = None
 
     @property
     def usable(self) -> bool:
@@ -85,6 +88,9 @@ class Judgement(NamedTuple):
     @property
     def sentence(self) -> str:
         """The verdict, first line of terminal and report."""
+        if self.usable and self.unchanged is not None:
+            what = self.unchanged.what
+            return f"{what[0].upper()}{what[1:]}: nothing to change."
         if self.usable:
             return f"Use these parameters: {self.reason}."
         red = [finding.what for finding in self.findings if finding.severity == "red"]
@@ -99,6 +105,7 @@ def judged(result: Identified) -> Judgement:
         result: What was identified.
     """
     better, unsure, way = explained(result), elsewhere(result), coverage(result)
+    unchanged = _unchanged(result)
     findings = [
         *_zeros(result, better),
         *_unexplained(result),
@@ -108,9 +115,10 @@ def judged(result: Identified) -> Judgement:
         *_mass(better),
         *([] if better.zero.any() else _scale(result, other_scale(result))),
         *_unvalidated(result),
+        *([unchanged] if unchanged else []),
     ]
     findings.sort(key=lambda finding: finding.severity != "red")
-    return Judgement(tuple(findings), _reason(result), better, unsure, way)
+    return Judgement(tuple(findings), _reason(result), better, unsure, way, unchanged)
 
 
 def held_percent(result: Identified) -> Array:
@@ -167,6 +175,23 @@ def _reason(result: Identified) -> str:
         f"they leave {np.sqrt(np.nanmean(held**2)):.1f} % of torques that were not fitted "
         f"(worst {result.model.joint_names[j]} {held[j]:.1f} %)"
     )
+
+
+def _unchanged(result: Identified) -> FitFinding | None:
+    """Say so if the files explain what was held out as well as the new parameters do."""
+    new = held_percent(result)
+    if not np.isfinite(new).any():
+        return None
+    files = 100.0 * result.residual[5] / np.where(result.held_rms > 0.0, result.held_rms, np.nan)
+    of_files, of_new = (float(np.sqrt(np.nanmean(held**2))) for held in (files, new))
+    if of_files > AS_GOOD * of_new:
+        return None
+    what = (
+        "the files explain what was not fitted as well as new parameters do "
+        f"({of_files:.1f} and {of_new:.1f} %)"
+    )
+    cause = "the parameters of the files are those of this arm"
+    return FitFinding("yellow", what, cause, "keep the files")
 
 
 def _zeros(result: Identified, better: Explained) -> list[FitFinding]:

@@ -31,6 +31,7 @@ from geared_dynamics.analysis.comparison_numbers import (
     joint_figures,
     motor_figures,
     summary,
+    unexplained,
 )
 from geared_dynamics.analysis.comparison_report import write_html
 from geared_dynamics.analysis.span_comparison import Kept
@@ -245,6 +246,8 @@ def functions_of(model: GearedModel) -> list[str]:
 def document(analysis: Analysis) -> dict[str, object]:
     """A recording's figures for ``--json``: residuals by model, RMS [N m or N]."""
     models = ("no_rotors", "armature", "complete")
+    joints = joint_figures(analysis)
+    wrong = unexplained(joints)
     return {
         "recording": analysis.recording.path,
         "samples": analysis.totals.samples,
@@ -258,9 +261,9 @@ def document(analysis: Analysis) -> dict[str, object]:
                 "delay": joint.delay,
                 "hint": joint.hint,
             }
-            for joint in joint_figures(analysis)
+            for joint in joints
         ],
-        "notes": analysis.notes,
+        "notes": [*analysis.notes, *([wrong] if wrong else [])],
     }
 
 
@@ -314,6 +317,9 @@ def show(console: Console, analysis: Analysis) -> None:
     dashes, friction = delay_note(joints), friction_yaml(analysis.model, joints)
     answer = summary(analysis, joints)
     totals, rate = analysis.totals, analysis.recording.rate
+    wrong = unexplained(joints)
+    if wrong:
+        console.print(wrong, style="bold red", soft_wrap=True)
     size = f"{totals.samples} samples at {rate:.4g} Hz"
     console.print(f"{analysis.recording.path}: {size}", soft_wrap=True)
     console.print(f"filtered below {analysis.cutoff:.3g} Hz")

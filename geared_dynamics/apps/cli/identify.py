@@ -17,9 +17,11 @@ from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_report import (
     FAR,
+    HELD_OUT,
     ParameterRow,
     apart,
     cells,
+    counted,
     important,
     rows_of,
     write_identification,
@@ -80,6 +82,7 @@ from geared_dynamics.recordings.recording import Recording, is_table, open_recor
 
 
 NOT_USABLE = 1
+OF = ("files", "base", "physical")  # whose residuals are shown
 NO_HTML = "without plotly (pip install plotly) there is no report.html: the tables are the report"
 
 
@@ -235,12 +238,14 @@ def show(
     style = "bold green" if judgement.usable else "bold red"
     console.print(judgement.sentence, style=style, soft_wrap=True)
     for finding in judgement.findings:
+        if finding is judgement.unchanged and judgement.usable:
+            continue  # the first line has said it
         text = " ".join((f"{finding.what}.", *finding.lines))
         console.print(f"- {text}", style=finding.severity, soft_wrap=True)
     for note in result.notes:
         console.print(note, style="yellow", soft_wrap=True)
     console.print()
-    title = "Residual, % of measured RMS"
+    title = "Residual, % of measured RMS (all samples: less filtered, as in analyze)"
     print_table(console, title, residual_table(result, wider, bool(args.validate)))
     rows = rows_of(result)
     shown = rows if args.all else important(rows)
@@ -252,7 +257,7 @@ def show(
     cutoff, keep = result.equations.bandwidth
     console.print(
         f"{len(result.x)} base parameters of {len(result.equations.names)} from "
-        f"{int(result.equations.used.sum())} equations; filtered below {cutoff:.3g} Hz, equations "
+        f"{counted(result)} equations; filtered below {cutoff:.3g} Hz, equations "
         f"below {keep:.3g} Hz; condition {result.solution.condition:.3g}: {result.quality}",
         soft_wrap=True,
     )
@@ -291,15 +296,13 @@ def parameter_table(rows: Sequence[ParameterRow]) -> Table:
 
 def residual_table(result: Identified, wider: Array, others: bool) -> Table:
     """Residuals by joint; those of held-out data that are twice the fit's stand out."""
-    last = "other recs" if others else "held out"
-    heads = ("files say", "base", "physical", f"{last}\nbase", f"{last}\nphysical")
-    table = numeric_table("joint", *heads, "analyze's\nband")
+    last = "other\nrecs" if others else "held\nout"
+    heads = [f"{data}\n{of}" for data in ("fitted", last) for of in OF]
+    table = numeric_table("joint", *heads, "all\nsamples")
     for j, name in enumerate(result.model.joint_names):
-        fitted = [100 * value / result.rms[j] for value in result.residual[:3, j]]
-        held = result.held_rms[j]
-        fitted += [100 * value / held if held else np.nan for value in result.residual[3:, j]]
-        fitted += [100 * wider[j]]
-        table.add_row(name, *(or_dash(x, ".1f") for x in fitted))
+        fit = 100 * result.residual[:3, j] / result.rms[j]
+        held = 100 * result.residual[HELD_OUT, j] / (result.held_rms[j] or np.nan)
+        table.add_row(name, *(or_dash(x, ".1f") for x in (*fit, *held, 100 * wider[j])))
     return table
 
 

@@ -304,7 +304,8 @@ def identified_document(
     result: Identified, judgement: Judgement, args: argparse.Namespace
 ) -> dict[str, object]:
     """Verdict, parameters and residuals for ``--json``; SI units, joint side."""
-    heads = ("fit_files", "fit_base", "fit_physical", "held_out_base", "held_out_physical")
+    heads = ("fit_files", "fit_base", "fit_physical", "held_out_base", "held_out_physical",
+             "held_out_files")  # fmt: skip
     joints = zip(result.model.joint_names, result.rms, result.residual.T, strict=True)
     rows = zip(result.base.names, result.x, result.sigma, result.files, strict=True)
     return {

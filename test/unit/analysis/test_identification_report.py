@@ -13,6 +13,7 @@ from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_report import (
     autocorrelation,
     important,
+    known_elsewhere,
     prediction,
     rows_of,
     write_identification,
@@ -98,11 +99,29 @@ def test_the_page_has_all_parts(found: Identified, tmp_path: Path) -> None:
     write_identification(found, verdict, path, wider=np.full(3, 0.05), files=["run.db3"])
     page = path.read_text("utf-8").replace("<wbr>", "")
     assert page.index(verdict.sentence) < page.index('class="plot"') < page.index("<table")
-    for part in ("held out", "What to record next", "Correlations", "white", "analyze's band"):
-        assert part in page.replace("&#x27;", "'"), part
+    for part in ("held out", "What to record next", "Correlations", "white", "fitted: files",
+                 "held out: files", "all samples, less filtered"):  # fmt: skip
+        assert part in page, part
+    used = found.equations.used
+    kept = int(used[found.equations.held].sum())
+    assert f"from {int(used.sum()) - kept} fitted + {kept} held out equations below" in page
     for row in rows_of(found):
         assert f">{row.name}</th>" in page
     assert len(page) < 2_500_000
+
+
+def test_what_is_known_elsewhere_is_no_more_than_deviations_say(found: Identified) -> None:
+    verdict = judged(found)._replace(
+        elsewhere=np.array([0.001, 0.012, 0.002]), coverage=np.array([np.nan, 0.15, 0.9])
+    )
+    names = MODEL.joint_names
+    said = known_elsewhere(names, verdict)
+    assert "elsewhere in the range are known to 1.2 %; systematic errors are not in them" in said
+    assert f"only 15 % of the range of {names[1]} was gone through" in said
+    said = known_elsewhere(names, verdict._replace(coverage=np.array([0.95, 0.9, 1.0])))
+    assert f"and 90 % of the range of {names[1]} was" in said
+    said = known_elsewhere(names, verdict._replace(coverage=np.full(3, np.nan)))
+    assert said.endswith("systematic errors are not in them. ")
 
 
 def test_the_plot_shows_what_was_held_out_of_each_joint(found: Identified) -> None:

@@ -141,6 +141,15 @@ def test_almost_solved_is_said_and_still_bodies(monkeypatch: pytest.MonkeyPatch)
     assert result.x[NAMES.index("rotor_1.J")] >= 0.0
 
 
+def test_what_no_arm_has_is_named() -> None:
+    space = coordinates(MODEL, (found := found_with(0.02)).base, found.x)
+    u = np.zeros(space.scale.shape[1])
+    assert physical.beyond_limits(MODEL, space, u) == ()
+    u[0] = -space.bodies[0][0, 0] - 1e-3
+    (named,) = physical.beyond_limits(MODEL, space, u)
+    assert named == f"{MODEL.body_names[0]}: a mass distribution that no body can have"
+
+
 def test_nearest_bodies_to_what_is_none() -> None:
     body = parameters_of(3.0, (0.1, 0.0, 0.2), np.diag([0.02, 0.03, 0.015]))
     wrong = parameters_of(3.0, (0.1, 0.0, 0.2), np.diag([0.02, 0.30, 0.015]))  # no triangle

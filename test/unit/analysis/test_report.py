@@ -21,7 +21,7 @@ from geared_dynamics.analysis.analysis_files import (
     write_summary,
 )
 from geared_dynamics.analysis.compare import Analysis, analyze
-from geared_dynamics.analysis.comparison_numbers import friction_yaml, joint_figures
+from geared_dynamics.analysis.comparison_numbers import friction_yaml, joint_figures, unexplained
 from geared_dynamics.analysis.comparison_report import (
     COLOURS,
     DRAWN,
@@ -136,6 +136,37 @@ def test_friction_hints_are_yaml_that_loads() -> None:
     assert friction_yaml(again.model, joint_figures(again)) == ""
     exact = analysis(MODEL)
     assert friction_yaml(exact.model, joint_figures(exact)) == ""  # control
+
+
+def test_friction_that_gives_hardly_any_torque_is_not_offered() -> None:
+    """Little viscous friction explains all of a small residual, but 0.2 % of the torque."""
+    t, q, v, a = motion(20.0, 500.0)
+    tau = gd.inverse_dynamics(MODEL, q, v, a)
+    little = 0.002 * np.sqrt(np.mean(tau**2, axis=0) / np.mean(v**2, axis=0))
+    for factor, offered in ((1.0, False), (5.0, True)):
+        recording = recording_from_arrays(t, q, tau + factor * little * v)
+        found = joint_figures(analyze(MODEL, recording, bandwidth_hz=40.0))
+        assert all("velocity" in joint.missing for joint in found)
+        weights = [joint.weights["velocity"] for joint in found]
+        np.testing.assert_allclose(weights, 0.2 * factor, rtol=0.1)
+        assert bool(friction_yaml(MODEL, found)) == offered
+
+
+def test_a_model_that_does_not_explain_a_recording_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("plotly", reason="needs geared_dynamics[analysis]")
+    t, q, v, a = motion(20.0, 500.0)
+    recording = recording_from_arrays(t, np.deg2rad(q), gd.inverse_dynamics(MODEL, q, v, a))
+    found = analyze(MODEL, recording, bandwidth_hz=40.0)
+    joints = joint_figures(found)
+    assert any(joint.missing for joint in joints)  # friction that would seem to be missing
+    said = unexplained(joints)
+    assert re.match(r"the model does not explain this recording \(\d+ % left\): check --deg", said)
+    assert friction_yaml(MODEL, joints) == ""
+    write_html([found], tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8").replace("<wbr>", "")
+    assert page.index("The model does not explain") < page.index("<table")
+    assert "Friction to paste" not in page
+    assert unexplained(joint_figures(analysis(MODEL))) == ""  # control
 
 
 def test_tables_are_one_each_and_nan_where_nothing_is_known(tmp_path: Path) -> None:

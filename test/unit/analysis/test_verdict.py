@@ -12,7 +12,7 @@ from geared_dynamics.analysis.hypotheses import elsewhere, explained
 from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.impossible import at_bounds, costs
-from geared_dynamics.analysis.parameter_columns import column_names, unit_of
+from geared_dynamics.analysis.parameter_columns import column_names, prior, unit_of
 from geared_dynamics.analysis.verdict import FitFinding, judged, wider_residual
 from geared_dynamics.apps.cli.identify_output import about_physical
 from geared_dynamics.arrays import Array
@@ -267,6 +267,23 @@ def test_what_was_not_validated_is_said_and_no_more() -> None:
     assert verdict.usable
     assert [one.severity for one in verdict.findings] == ["yellow"]
     assert "that were fitted" in verdict.sentence
+
+
+def test_files_that_are_as_good_can_stay() -> None:
+    found = fit(recorded())
+    held = found.residual.copy()
+    np.testing.assert_allclose(held[5], found.held_residual(prior(MODEL)))
+    assert judged(found).unchanged is None  # the files have no friction
+    held[5] = 1.04 * held[4]
+    verdict = judged(replace(found, residual=held))
+    assert verdict.usable
+    assert verdict.sentence.startswith("The files explain what was not fitted as well as new")
+    assert verdict.sentence.endswith("%): nothing to change.")
+    assert [one.severity for one in verdict.findings] == ["yellow"]
+    held[5] = 1.1 * held[4]
+    assert judged(replace(found, residual=held)).sentence.startswith("Use these parameters")
+    held[5], held[3] = held[4], 9.0 * held[3]
+    assert judged(replace(found, residual=held)).sentence.startswith("Do not use")
 
 
 def test_the_wider_band_has_the_noise_that_the_fit_leaves_out() -> None:
