@@ -200,8 +200,8 @@ def _ranges(gap: CouplingGap) -> str:
     return (
         f"{gap.states} random states (seed {gap.seed}) within the URDF's limits; speeds up to the "
         f"velocity limits (here {speed.max():.3g}; capped at {LARGEST_SPEED:g}; "
-        f"{DEFAULT_SPEED:g} where there is no limit), accelerations up to {acceleration.max():.3g} (top "
-        f"speed in {TIME_TO_SPEED:g} s). Percent of the joint's RMS force, gravity included."
+        f"{DEFAULT_SPEED:g} where there is no limit), accelerations up to "
+        f"{acceleration.max():.3g} (top speed in {TIME_TO_SPEED:g} s). Percent of the joint's RMS force, gravity included."
     )
 
 
