@@ -94,7 +94,8 @@ def loads(found: Sequence[Outcome], motors: Sequence[str]) -> ReportPlot:
     values = [np.where(limited, part, one.torque) for part, one in zip(parts, found, strict=True)]
     units = np.where(limited, "% of limit", "N m").tolist()
     without = "" if limited.all() else ", in N m where that is not known"
-    caption = f"Motor torque, part of the limit{without}."
+    part = f"Motor torque, part of the limit{without}."
+    caption = part if limited.any() else "Motor torque [N m]."
     return ReportPlot(caption, over_time(found, motors, units, values), "time [s]", height=95)
 
 
