@@ -201,7 +201,8 @@ def _ranges(gap: CouplingGap) -> str:
         f"{gap.states} random states (seed {gap.seed}) within the URDF's limits; speeds up to the "
         f"velocity limits (here {speed.max():.3g}; capped at {LARGEST_SPEED:g}; "
         f"{DEFAULT_SPEED:g} where there is no limit), accelerations up to "
-        f"{acceleration.max():.3g} (top speed in {TIME_TO_SPEED:g} s). Percent of the joint's RMS force, gravity included."
+        f"{acceleration.max():.3g} (top speed in {TIME_TO_SPEED:g} s). "
+        "Percent of the joint's RMS force, gravity included."
     )
 
 
