@@ -265,16 +265,19 @@ def offset_sources(model: GearedModel, motor: MotorRecord) -> list[str]:
 def friction_source(model: GearedModel) -> str:
     """Say which file gives the joints' friction."""
     own = [joint.name for joint in model.records.drivetrain.joints if joint.friction is not None]
-    from_urdf = [
-        joint.name
+    from_urdf = {
+        joint.name: joint.friction
         for joint in model.records.robot.joints
         if joint.friction is not None and joint.name not in own
-    ]
+    }
     parts = []
     if own:
         parts.append(f"{', '.join(own)} from the drivetrain")
-    if from_urdf:
-        parts.append(f"{', '.join(from_urdf)} from the URDF's <dynamics>")
+    rubs = [name for name, law in from_urdf.items() if friction(law) != "none"]
+    if rubs:
+        parts.append(f"{', '.join(rubs)} from the URDF's <dynamics>")
+    elif from_urdf:
+        parts.append("none (the URDF's <dynamics> are 0)")
     return "; ".join(parts) or "none given"
 
 
