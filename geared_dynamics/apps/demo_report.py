@@ -94,7 +94,7 @@ def loads(found: Sequence[Outcome], motors: Sequence[str]) -> ReportPlot:
     values = [np.where(limited, part, one.torque) for part, one in zip(parts, found, strict=True)]
     units = np.where(limited, "% of limit", "N m").tolist()
     without = "" if limited.all() else ", in N m where that is not known"
-    caption = f"Motor torque, part of the limit{without}."
+    caption = f"Motor torque{f', part of the limit{without}' if limited.any() else ' [N m]'}."
     return ReportPlot(caption, over_time(found, motors, units, values), "time [s]", height=95)
 
 

@@ -171,6 +171,9 @@ def open_recording(
     Raises:
         RecordingError: naming what was found, and what to give instead.
     """
+    if isinstance(joints, str):
+        finding = f"expected a list of names, found the text {joints!r}"
+        raise RecordingError("joints", finding, f"write [{joints!r}], or give topic={joints!r}")
     location, names, renaming = Path(path), tuple(joints), dict(rename or {})
     units = units_of(names, degrees)
     if not is_table(location):

@@ -156,7 +156,7 @@ def texts(page: ArmPage, chosen: int, speeds: Array, tau: Array, motors: Array, 
     if model.wheel_names:
         name, speed, motor = model.wheel_names[chosen], speeds[chosen], motor_of(model, chosen)
         rows = [("wheel", printable(name)), *wheel_facts(model, chosen)]
-        rows.append(("speed", f"{speed:.4g} rad/s = {round(speed * 30.0 / np.pi)} rpm"))
+        rows.append(("speed", f"{speed:.4g} rad/s = {turns(speed)} rpm"))
         torque = motors[motor] if motor >= 0 else np.nan
         known = f"{torque:.4g} N m{how}" if np.isfinite(torque) else "not known"
         rows.append(("torque of its motor", known if motor >= 0 else "no motor"))
@@ -166,3 +166,9 @@ def texts(page: ArmPage, chosen: int, speeds: Array, tau: Array, motors: Array, 
     cells = "".join(f"<tr><td>{escape(a)}</td><td>{escape(b)}</td></tr>" for a, b in rows)
     style = "font-size:0.85em;margin:0.4em 0.8em"
     return f'<div style="{style}">{head}<table>{cells}</table></div>'
+
+
+def turns(speed: float) -> str:
+    """Write a speed [rad/s] in revolutions per minute, one decimal below 10."""
+    rpm = speed * 30.0 / np.pi
+    return f"{rpm:.{1 if abs(rpm) < 10.0 else 0}f}"

@@ -162,3 +162,37 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"geared-dynamics {gd.__version__}\n"
+
+
+def test_a_link_without_inertia_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pinocchio gets the same links, so that they agree."""
+    monkeypatch.setenv("COLUMNS", "200")
+    start, end = "<inertial>", "</inertial>"
+    text = (Path(__file__).parents[2] / "urdf" / "elbow.urdf").read_text("utf-8")
+    urdf = tmp_path / "arm.urdf"
+    urdf.write_text(text)
+    assert main(["check", str(urdf), "--states", "3"]) == 0
+    assert "note:" not in capsys.readouterr().out
+    at = text.index(start, text.index('<link name="link_2"'))
+    urdf.write_text(text[:at] + text[text.index(end, at) + len(end) :])
+    assert main(["check", str(urdf), "--states", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "note: no mass, neither their own nor of links fixed to them: link_2; the" in said
+
+
+def test_what_is_checked_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wheels without inertia are none that a comparison could say something of."""
+    monkeypatch.setenv("COLUMNS", "200")
+    urdf, drive = Path(__file__).parents[2] / "urdf" / "elbow.urdf", tmp_path / "drive.yaml"
+    for inertia, said in (("0", " (without inertia)\n"), ("1e-4", "\n")):
+        words = ["--rotor-inertia", inertia, "--out", str(drive), "--force"]
+        assert main(["init", str(urdf), *words]) == 0
+        capsys.readouterr()
+        assert main(["check", str(urdf), str(drive), "--states", "3"]) == 0
+        out = capsys.readouterr().out
+        assert f"elbow: 3 joints, 3 wheels{said}" in out
+        assert "speeds up to the velocity limits (here " in out

@@ -21,6 +21,7 @@ from geared_dynamics.apps.cli.command_output import (
     print_table,
     robot_part,
 )
+from geared_dynamics.apps.cli.drive_tables import weightless_links
 from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
@@ -86,6 +87,8 @@ def show(model: GearedModel, result: CrossCheck, gap: CouplingGap) -> None:
     console.print(_ranges(gap))
     console.print()
     console.print(gap_sentence(model, gap), style="bold")
+    for line in notes(model):
+        console.print(f"note: {line}", style="yellow", soft_wrap=True)
 
 
 def document(model: GearedModel, result: CrossCheck, gap: CouplingGap) -> dict[str, object]:
@@ -112,7 +115,7 @@ def document(model: GearedModel, result: CrossCheck, gap: CouplingGap) -> dict[s
         "states": gap.states,
         "seed": gap.seed,
         "joints": joints,
-        "verdict": [result.verdict, gap_sentence(model, gap)],
+        "verdict": [result.verdict, gap_sentence(model, gap), *notes(model)],
     }
 
 
@@ -170,9 +173,20 @@ def gap_sentence(model: GearedModel, gap: CouplingGap) -> str:
     ).strip()
 
 
+def notes(model: GearedModel) -> list[str]:
+    """Say what the files lack: Pinocchio gets the same links, and agrees without it."""
+    return [f"{line}; the forces lack it" for line in weightless_links(model)]
+
+
 def _heading(model: GearedModel) -> str:
     """Say what is checked."""
-    return f"{model.name}: {model.n} joints, {len(model.wheel_names)} wheels"
+    wheels = model.records.drivetrain.wheels
+    text = f"{model.name}: {model.n} joints, {len(wheels)} wheels"
+    if not wheels or any(wheel.axial for wheel in wheels):
+        return text
+    given = all(wheel.urdf_origin for wheel in wheels)
+    origin = "from the URDF's transmissions, " if given else ""
+    return f"{text} ({origin}without inertia)"
 
 
 def _units(gap: CouplingGap) -> str:
@@ -184,10 +198,11 @@ def _ranges(gap: CouplingGap) -> str:
     """Say what the states are drawn from."""
     speed, acceleration = gap.ranges.velocity, gap.ranges.acceleration
     return (
-        f"{gap.states} random states (seed {gap.seed}) within the URDF's limits; speeds up to "
-        f"{speed.max():.3g} (the velocity limit, at most {LARGEST_SPEED:g}; "
-        f"{DEFAULT_SPEED:g} without one), accelerations up to {acceleration.max():.3g} (top "
-        f"speed in {TIME_TO_SPEED:g} s). Percent of the joint's RMS force, gravity included."
+        f"{gap.states} random states (seed {gap.seed}) within the URDF's limits; speeds up to the "
+        f"velocity limits (here {speed.max():.3g}; capped at {LARGEST_SPEED:g}; "
+        f"{DEFAULT_SPEED:g} where there is no limit), accelerations up to "
+        f"{acceleration.max():.3g} (top speed in {TIME_TO_SPEED:g} s). "
+        "Percent of the joint's RMS force, gravity included."
     )
 
 

@@ -42,6 +42,7 @@ from geared_dynamics.apps.demo_plan import (
     ways_of,
 )
 from geared_dynamics.apps.demo_report import (
+    FIRST_LIMIT,
     Outcome,
     known_columns,
     outcomes,
@@ -194,11 +195,12 @@ def show(
     table = numeric_table(*(HEADS[k] for k in known))
     for row in rows:
         table.add_row(*(row[k] for k in known))
-    print_table(console, f"{model.name}: tracking error, and what it asks of the motors", table)
+    motors = ", and what it asks of the motors" if known[-1] >= FIRST_LIMIT else ""
+    print_table(console, f"{model.name}: tracking error{motors}", table)
     console.print(verdict(found, model.knowledge), soft_wrap=True)
     for note in notes:
         console.print(f"note: {note}", soft_wrap=True)
-    console.print(" ".join(str(file) for file in files), soft_wrap=True)
+    console.print(f"saved {' and '.join(str(file) for file in files)}", soft_wrap=True)
 
 
 # -- The processes of a demo: plant, feedforward node, reference publisher, from start to end -----

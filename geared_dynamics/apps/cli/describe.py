@@ -69,6 +69,9 @@ def run(args: argparse.Namespace) -> int:
         print_document("describe", {"robot": robot_part(model), **document(model, args.graph)})
     else:
         show(model, args.graph, replaced)
+        if not gaps(model) and Path(args.robot).is_file():
+            files = args.robot if args.drivetrain is None else f"{args.robot} {args.drivetrain}"
+            open_console().print(f"next: geared-dynamics check {files}", soft_wrap=True)
     return 0
 
 

@@ -265,26 +265,25 @@ def offset_sources(model: GearedModel, motor: MotorRecord) -> list[str]:
 def friction_source(model: GearedModel) -> str:
     """Say which file gives the joints' friction."""
     own = [joint.name for joint in model.records.drivetrain.joints if joint.friction is not None]
-    from_urdf = [
-        joint.name
+    from_urdf = {
+        joint.name: joint.friction
         for joint in model.records.robot.joints
         if joint.friction is not None and joint.name not in own
-    ]
+    }
     parts = []
     if own:
         parts.append(f"{', '.join(own)} from the drivetrain")
-    if from_urdf:
-        parts.append(f"{', '.join(from_urdf)} from the URDF's <dynamics>")
+    rubs = [name for name, law in from_urdf.items() if friction(law) != "none"]
+    if rubs:
+        parts.append(f"{', '.join(rubs)} from the URDF's <dynamics>")
+    elif from_urdf:
+        parts.append("none (the URDF's <dynamics> are 0)")
     return "; ".join(parts) or "none given"
 
 
 def gaps(model: GearedModel) -> list[str]:
     """List what the files leave out and a complete model would have."""
-    masses = zip(model.body_names, model.tree.parameters[:, 0], strict=True)
-    bare = [name for name, mass in masses if mass == 0.0]
-    lines = []
-    if bare:
-        lines.append(f"no mass, neither their own nor of links fixed to them: {', '.join(bare)}")
+    lines = weightless_links(model)
     rows = zip(model.joint_names, model.Gamma.T, strict=True)
     without = [joint for joint, column in rows if not column.any()]
     if without:
@@ -309,6 +308,13 @@ def gaps(model: GearedModel) -> list[str]:
     if model.motor_names and idle:
         lines.append(f"no motor acts on: {', '.join(idle)}")
     return lines
+
+
+def weightless_links(model: GearedModel) -> list[str]:
+    """Name the moving links that the files give no mass, in one line; no line where all have."""
+    masses = zip(model.body_names, model.tree.parameters[:, 0], strict=True)
+    bare = ", ".join(name for name, mass in masses if mass == 0.0)
+    return [f"no mass, neither their own nor of links fixed to them: {bare}"] if bare else []
 
 
 def assumptions(model: GearedModel) -> list[str]:

@@ -22,7 +22,12 @@ from geared_dynamics.description.drivetrain_skeleton import FILL_IN, drivetrain_
 from geared_dynamics.description.robot_tree import check_robot
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.description.urdf_reader import read_urdf
-from geared_dynamics.errors import GearedDynamicsError, GearedDynamicsWarning, ModelError
+from geared_dynamics.errors import (
+    GearedDynamicsError,
+    GearedDynamicsWarning,
+    ModelError,
+    pyyaml,
+)
 from geared_dynamics.files import write_text
 from geared_dynamics.load import load_model
 
@@ -74,7 +79,10 @@ def run(args: argparse.Namespace) -> int:
         inertias=by_joint("--rotor-inertia", args.rotor_inertia, joints),
         schema=str(schema_file()),
     )
-    missing = what_keeps_it_from_loading(Path(args.robot), text)
+    try:
+        missing = what_keeps_it_from_loading(Path(args.robot), text)
+    except ModelError as error:
+        raise (too_much_inertia(error, text) if args.rotor_inertia else None) or error from None
     write_text(out, sealed(text))
     blanks = text.split("\nwheels:", 1)[1].count(FILL_IN)
     if args.json:
@@ -82,8 +90,10 @@ def run(args: argparse.Namespace) -> int:
         print_document("init", found)
         return 0
     console = open_console()
-    rest = f", {blanks} numbers marked {FILL_IN}" if blanks else ""
-    console.print(f"{out}: {len(joints)} motors{rest}", soft_wrap=True)
+    motors = f"{len(joints)} motor{'s' * (len(joints) != 1)}"
+    guesses = "carriers, axes and included_in_link are guesses (marked in the file)"
+    rest = f"; {blanks} number{'s' * (blanks != 1)} marked {FILL_IN}" if blanks else ""
+    console.print(f"{out}: {motors}; {guesses}{rest}", soft_wrap=True)
     if missing:
         console.print(f"it does not load yet: {missing}", style="yellow", soft_wrap=True)
     console.print(f"next: geared-dynamics describe {args.robot} {out}", soft_wrap=True)
@@ -119,6 +129,18 @@ def what_keeps_it_from_loading(robot: Path, text: str) -> str:
                 return str(error)
             raise
     return ""
+
+
+def too_much_inertia(error: ModelError, text: str) -> GearedDynamicsError | None:
+    """The error of a rotor with more inertia than the link it is part of; None if it is none."""
+    wheel, key, _ = error.place.partition("wheels.")[2].rpartition(".included_in_link")
+    if not key:
+        return None
+    rotor = pyyaml().safe_load(text)["wheels"][wheel]
+    value, link = rotor["inertia"]["axial"], rotor["carrier"]
+    finding = f"{value:g} kg m^2 is more than link {link} has"
+    remedy = "1 kg cm^2 = 1e-4 kg m^2, 1 g cm^2 = 1e-7 kg m^2"
+    return GearedDynamicsError("--rotor-inertia", finding, remedy)
 
 
 def joint_number(text: str) -> Numbers:

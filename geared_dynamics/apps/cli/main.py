@@ -38,9 +38,9 @@ COMMANDS = {
     "demo": "simulate an arm over ROS 2 and compare tracking errors with three feedforward models",
     "init": "write a drivetrain file to fill in, for a robot of which only the URDF is known",
     "check": "compare a robot with Pinocchio, and the armature model with the complete one",
-    "describe": "show joints, wheels, ratios, locked links and the structure matrix",
+    "describe": "show joints, wheels, ratios, locked links, structure matrix, what is missing",
     "view": "show the moving robot in the browser, as a page or as a picture",
-    "export": "write the robot with its rotors for MuJoCo (MJCF)",
+    "export": "write the robot with its rotors for MuJoCo (MJCF), or its dynamics as C",
     "coupling": "show the torque that the armature model omits, by cause",
     "analyze": "compare recorded joint torques with the model",
     "identify": "find inertias, rotor inertias and friction from recordings",
@@ -94,6 +94,9 @@ def _run(argv: Sequence[str] | None) -> int:
         words = list(sys.argv[1:] if argv is None else argv)
         if "_ARGCOMPLETE" in os.environ:
             _complete()
+        if not words:
+            remedy = f"type `{PROGRAM} help` for the list"
+            raise DescriptionError("command line", "COMMAND is missing", remedy)
         args = build_parser(words).parse_args(words)
         args.words = words  # as typed, for reports
         _find_files(args)
@@ -115,6 +118,8 @@ def _find_files(args: argparse.Namespace) -> None:
             recordings[k] = str(known[name])
             args.robot = args.robot or name
     robot = str(getattr(args, "robot", None) or "")
+    if Path(robot).suffix in (".yaml", ".yml"):
+        raise DescriptionError(robot, "this is a drivetrain file", "the URDF comes first")
     known = {} if not robot or os.path.lexists(robot) else known_files("urdf", ".urdf")
     args.of_package = robot in known
     if args.of_package:

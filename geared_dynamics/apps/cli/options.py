@@ -111,7 +111,7 @@ def read_urdf_file(args: argparse.Namespace) -> NamedBytes:
 
 def load_robot(args: argparse.Namespace, urdf: bytes | None = None) -> GearedModel:
     """Load the model that the arguments describe, from the robot's file or what it holds."""
-    with stage("reading the robot"):
+    with stage("reading the robot"), naming_options():
         return gd.load_model(
             read_urdf_file(args) if urdf is None else urdf,
             None if args.drivetrain is None else Path(args.drivetrain),
@@ -120,6 +120,19 @@ def load_robot(args: argparse.Namespace, urdf: bytes | None = None) -> GearedMod
             joints=args.joints,
             lock=locked_joints(args.lock) or None,
         )
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Name in an error the option of which ``load_model`` knows the argument."""
+    try:
+        yield
+    except GearedDynamicsError as error:
+        argument, bracket, rest = error.place.partition("[")
+        if argument not in ("lock", "joints"):
+            raise
+        place = f"--{argument}{bracket}{rest}"
+        raise DescriptionError(place, error.finding, error.remedy) from None
 
 
 def locked_joint(text: str) -> tuple[str, float]:

@@ -84,6 +84,10 @@ def run(args: argparse.Namespace) -> int:
     if out is not None and out.suffix.lower() not in FORMATS:
         finding = f"{out.name!r} is neither a page (.html) nor a GIF nor a PNG"
         raise DescriptionError("--out", finding, "end the name in .html, .gif or .png")
+    swapped = Path(args.drivetrain or "")
+    if swapped.suffix.lower() in FORMATS and not swapped.is_file():
+        remedy = f"did you mean --out {swapped}?"
+        raise DescriptionError(str(swapped), "there is no such drivetrain file", remedy)
     if args.bag is not None and args.demo:
         raise DescriptionError("--demo", "is given with --bag", "leave one of them out")
     if args.json and out is None:

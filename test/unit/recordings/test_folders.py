@@ -132,3 +132,9 @@ def test_without_a_file_that_can_be_read_the_first_problem_is_told(tmp_path: Pat
         packed(file)
     with pytest.raises(RecordingError, match=r"compressed files only \(bag_0\.mcap\.zstd\)"):
         open_recording(tmp_path, NAMES)
+
+
+def test_joints_are_a_list() -> None:
+    """A topic in the joints' place would be read as joints of one letter."""
+    with pytest.raises(RecordingError, match=r"joints: expected a list of names, found the text"):
+        open_recording("run.mcap", "/complete/joint_states")

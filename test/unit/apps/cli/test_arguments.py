@@ -25,6 +25,8 @@ REFUSED = {
     "gravity": (["--gravity", "0", "0", "1_0"], "'1_0' is not a finite number"),
     "infinite gravity": (["--gravity", "0", "0", "inf"], "'inf' is not a finite number"),
     "states": (["--states", "\u0661"], "whole number"),
+    "no such lock": (["--lock", "finger=1"], "--lock: there is no joint 'finger'"),
+    "no such joint": (["--joints", "finger"], "--joints: there is no joint 'finger'"),
     "tolerance": (["--tolerance", "1_0"], "finite number"),
 }
 
@@ -39,6 +41,24 @@ def test_argument_is_refused(
         code = stop.code  # type: ignore[assignment]
     assert code == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "COMMAND is missing; type `geared-dynamics help` for the list"),
+        (["describe", DRIVES, ROBOT], "this is a drivetrain file; the URDF comes first"),
+        (
+            ["view", ROBOT, "x.html"],
+            "no such drivetrain file; did you mean --out x.html?",
+        ),
+    ],
+)
+def test_words_in_the_wrong_place(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_repeated_options_add_up(capsys: pytest.CaptureFixture[str]) -> None:

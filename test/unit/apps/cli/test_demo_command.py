@@ -74,7 +74,8 @@ def test_table_verdict_notes_and_files(
     for way, shown in zip(WAYS, ("300.00 300.0", "20.00 20.0", "1.00 1.0"), strict=True):
         assert f"{way.label} {shown}" in text
     assert "note: the node was late" in text
-    assert text.endswith(str(out / "recording"))
+    assert text.endswith(f"saved {out / 'recording'}")
+    assert "what it asks of the motors" not in text  # of which no limit is known
     assert not (out / "report.html").exists()
     assert stubs == [(out / "recording", True, "equations")]
     labels = [line.removesuffix(" ...") for line in err.splitlines()]
@@ -121,7 +122,7 @@ def test_in_real_time_and_over_an_earlier_recording(
         "elbow.urdf", "elbow.drivetrain.yaml",
     ]  # fmt: skip
     bag = tmp_path / "recording"
-    assert text.endswith(f"{tmp_path / 'report.html'} {bag} replaced: {bag}")
+    assert text.endswith(f"saved {tmp_path / 'report.html'} and {bag} replaced: {bag}")
 
 
 def test_files_of_others_are_not_touched(

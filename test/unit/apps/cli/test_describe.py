@@ -13,10 +13,11 @@ URDF = Path(__file__).parents[4] / "urdf"
 
 
 def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Return what describe prints; every line fits 80 columns."""
+    """Return what describe prints; every line fits 80 columns but a command to copy."""
     assert main(["describe", *arguments]) == 0
     text = capsys.readouterr().out
-    assert max(len(line) for line in text.splitlines()) <= 80
+    lines = [line for line in text.splitlines() if not line.startswith("next: ")]
+    assert max(map(len, lines)) <= 80
     return text
 
 
@@ -26,6 +27,14 @@ def test_elbow(capsys: pytest.CaptureFixture[str]) -> None:
         assert words in text
     structure = text.split("Structure matrix")[1].split("Mass matrix")[0]
     assert ["joint_2", ".", "100", "."] in [line.split() for line in structure.splitlines()]
+
+
+def test_the_next_command_is_named_where_nothing_is_missing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    urdf, drives = str(URDF / "elbow.urdf"), str(URDF / "elbow.drivetrain.yaml")
+    assert output(capsys, urdf, drives).endswith(f"next: geared-dynamics check {urdf} {drives}\n")
+    assert "next:" not in output(capsys, urdf)
 
 
 def test_gravity_that_no_joint_carries_is_said(capsys: pytest.CaptureFixture[str]) -> None:

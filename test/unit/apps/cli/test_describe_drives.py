@@ -98,6 +98,11 @@ def test_friction_of_the_urdf_is_named_as_such(
     law = "joint_1, joint_2, joint_3: viscous 0.5, Coulomb 1.5 (joint side, the URDF's <dynamics>)"
     assert law in found
     assert "Motors" not in found
+    assert "joint friction: joint_1, joint_2, joint_3 from the URDF's <dynamics>" in found
+    none = '<dynamics damping="0" friction="0"/></joint>'
+    path.write_text(text.replace("</joint>", none), encoding="utf-8")
+    found = described(capsys, str(path))
+    assert "joint friction: none (the URDF's <dynamics> are 0)" in found
 
 
 def test_robots_without_electrics_show_no_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,8 @@ def test_numbers_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     words = ["--ratio", "100", "joint_2=-80", "--rotor-inertia", "1.2e-4"]
     assert main(["init", str(urdf), "-o", str(out), *words]) == 0
     said = capsys.readouterr().out
-    assert "3 motors\n" in said
+    guesses = "carriers, axes and included_in_link are guesses (marked in the file)\n"
+    assert f"3 motors; {guesses}" in said
     assert f"next: geared-dynamics describe {urdf} {out}" in said
     model = gd.load_model(urdf, out)
     np.testing.assert_array_equal(model.structure_matrix, np.diag([100.0, -80.0, 100.0]))
@@ -122,7 +123,10 @@ def test_names_that_yaml_takes_for_something_else(tmp_path: Path) -> None:
         (["--ratio", "2", "3"], "--ratio: is given twice for all joints; give it once"),
         (["--ratio", "joint_1=0"], "--ratio: is 0 for 'joint_1'; give a ratio other than 0"),
         (["--rotor-inertia", "-1"], "--rotor-inertia: is -1; give 0 or more"),
-        (["--rotor-inertia", "1e3"], "link"),  # more than the link has
+        (
+            ["--rotor-inertia", "joint_2=1e3"],
+            "--rotor-inertia: 1000 kg m^2 is more than link link_1",
+        ),
     ],
 )
 def test_wrong_numbers(
