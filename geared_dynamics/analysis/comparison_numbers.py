@@ -19,6 +19,7 @@ from geared_dynamics.recordings.signals import SEARCH
 TELLING = 0.1  # share of the residual's mean square that simple terms must explain to be named
 NAMED = 0.01  # share of it that each of them must explain
 UNEXPLAINED = 50.0  # % of the torque: a model that leaves more is not that of the recording
+RUB = [CLUES.index(clue) for clue in ("velocity", "direction", "constant")]
 OFFERED = 0.5  # % of a joint's torque: friction that gives less is not offered
 
 
@@ -51,6 +52,7 @@ class JointFigures(NamedTuple):
             of its mean square each, and TELLING together; none if they do not.
         weights: RMS of each of these terms in percent of ``rms``.
         fitted: NRMSE [%] that would remain if they were added to the model.
+        beside_friction: NRMSE [%] that friction and an offset would leave, whatever they are.
         saturated: Share of samples at the effort limit [%].
         delay: Of the measured torque [s].
     """
@@ -64,6 +66,7 @@ class JointFigures(NamedTuple):
     residual_peak: tuple[float, ...]
     shares: dict[str, float]
     fitted: float
+    beside_friction: float
     missing: dict[str, float]
     weights: dict[str, float]
     saturated: float
@@ -117,6 +120,7 @@ def joint_figures(analysis: Analysis) -> list[JointFigures]:
                 residual_peak=tuple(totals.residual_peak[:, j].tolist()),
                 shares=dict(zip(TERMS, shares[:, j].tolist(), strict=True)),
                 fitted=float(np.sqrt(left / k) * scale[j]),
+                beside_friction=float(np.sqrt(fit(totals.clues[j], RUB)[0] / k) * scale[j]),
                 missing=missing,
                 weights={
                     clue: float(abs(factor) * size[j, CLUES.index(clue)] * scale[j])
@@ -189,19 +193,23 @@ def friction_yaml(model: GearedModel, joints: Sequence[JointFigures]) -> str:
 
 
 def unexplained(joints: Sequence[JointFigures]) -> str:
-    """Say so if the complete model leaves most of the torque; else empty."""
-    left = over_all(joints, -1)
-    if not left > UNEXPLAINED:
+    """Say so if the complete model and any friction leave most of the torque; else empty."""
+    if not rms_over([joint.beside_friction for joint in joints]) > UNEXPLAINED:
         return ""
     return (
-        f"the model does not explain this recording ({left:.0f} % left): check --degrees, "
-        "--effort, signs and the order of joints"
+        f"the model does not explain this recording ({over_all(joints, -1):.0f} % left): check "
+        "--degrees, --effort, signs and the order of joints"
     )
 
 
 def over_all(joints: Sequence[JointFigures], i: int) -> float:
     """RMS over the joints of a model's residual [%]."""
-    return float(np.sqrt(np.nanmean([joint.percent[i] ** 2 for joint in joints])))
+    return rms_over([joint.percent[i] for joint in joints])
+
+
+def rms_over(percents: Sequence[float]) -> float:
+    """RMS over the joints of what is known [%]."""
+    return float(np.sqrt(np.nanmean(np.square(percents))))
 
 
 def quoted(name: str) -> str:

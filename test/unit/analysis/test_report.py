@@ -152,6 +152,19 @@ def test_friction_that_gives_hardly_any_torque_is_not_offered() -> None:
         assert bool(friction_yaml(MODEL, found)) == offered
 
 
+def test_friction_that_is_most_of_the_torque_is_offered() -> None:
+    """Files without friction of an arm that moves slowly in stiff gears."""
+    t, q, v, a = motion(20.0, 500.0)
+    tau = gd.inverse_dynamics(MODEL, q, v, a)
+    much = 4.0 * np.sqrt(np.mean(tau**2, axis=0))
+    found = joint_figures(
+        analyze(MODEL, recording_from_arrays(t, q, tau + much * np.sign(v)), bandwidth_hz=40.0)
+    )
+    assert all(joint.percent[-1] > 90.0 for joint in found)
+    assert unexplained(found) == ""
+    assert friction_yaml(MODEL, found) != ""
+
+
 def test_a_model_that_does_not_explain_a_recording_is_named(tmp_path: Path) -> None:
     pytest.importorskip("plotly", reason="needs geared_dynamics[analysis]")
     t, q, v, a = motion(20.0, 500.0)
