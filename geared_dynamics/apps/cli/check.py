@@ -180,13 +180,10 @@ def notes(model: GearedModel) -> list[str]:
 
 def _heading(model: GearedModel) -> str:
     """Say what is checked."""
-    wheels = model.records.drivetrain.wheels
-    text = f"{model.name}: {model.n} joints, {len(wheels)} wheels"
-    if not wheels or any(wheel.axial for wheel in wheels):
-        return text
-    given = all(wheel.urdf_origin for wheel in wheels)
-    origin = "from the URDF's transmissions, " if given else ""
-    return f"{text} ({origin}without inertia)"
+    wheels = f"{len(model.wheel_names)} wheels"
+    if model.wheel_names and model.knowledge.rotors == "none":
+        wheels += " (without inertia)"
+    return f"{model.name}: {model.n} joints, {wheels}"
 
 
 def _units(gap: CouplingGap) -> str:
