@@ -49,7 +49,7 @@ CASES = {
     ),
     "demo": (["demo", ELBOW, "--out", "demo"], ["demo/report.html", "demo/recording"]),
 }  # fmt: skip
-SLOW = ("identify", "demo", "view picture", "view animation")
+SLOW = ("analyze", "identify", "demo", "view picture", "view animation")
 OPTIONS = ("--out", "--output", "--output-bag", "--bag", "--graph", "--mjcf", "--save-topic")
 READ = {"view": ["--bag"], "coupling": ["--bag"]}  # options of these names that are for reading
 NEEDED = {
