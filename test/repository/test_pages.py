@@ -20,9 +20,9 @@ from ros_harness.processes import watch_the_clock
 HAS_ROS = importlib.util.find_spec("rclpy") is not None
 PAGES = pages.page_names()
 SHARE = 0.9  # of the blocks that run
-LONG = {  # pages whose shell blocks take 7 s of processor time or more: run in `make docs-full`
-    "docs/demo.md", "docs/identification.md", "docs/latency.md", "docs/observer_node.md",
-    "docs/tutorials/first_hours.md", "docs/tutorials/recording.md",
+LONG = {  # pages whose shell blocks take 6 s of processor time or more: run in `make docs-full`
+    "docs/analysis.md", "docs/demo.md", "docs/identification.md", "docs/latency.md",
+    "docs/observer_node.md", "docs/tutorials/first_hours.md", "docs/tutorials/recording.md",
 }  # fmt: skip
 ANALYSIS = pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
 
