@@ -261,15 +261,18 @@ def no_trouble(motors: int) -> Onset:
 def loss_of(health: Health, onset: Onset, shown: Array, time: float) -> Loss:
     """What happened; where a reading is far from a prediction in doubt it did not jump.
 
+    An encoder that was bridged until then counts as one that was the cause: whatever ended the
+    estimate, its reading is not right again.
+
     Args:
         health: Of the estimate that is no longer valid.
         onset: Of the motors' readings.
         shown: The motors' angles in the last step (m,) [rad].
         time: Of that step [s].
     """
-    lost = health.channels[: len(shown)] & Fault.LOST != 0
-    jumped = lost & (onset.first == Fault.JUMP) & ~onset.doubted
-    stuck = lost & (health.channels[: len(shown)] & Fault.STUCK != 0)
+    channels = health.channels[: len(shown)]
+    jumped = (channels != 0) & (onset.first == Fault.JUMP) & ~onset.doubted
+    stuck = channels & Fault.STUCK != 0
     return Loss(health.faults, jumped, stuck, shown, health, time, stuck & onset.stood)
 
 

@@ -10,7 +10,7 @@ from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.checks import is_finite
 from geared_dynamics.dynamics.rigid import gravity_forces
 from geared_dynamics.dynamics.state import Measurement
-from geared_dynamics.observers import Fault, ObserverState
+from geared_dynamics.observers import Fault, Health, ObserverState
 from geared_dynamics.observers.observer import LONGEST
 from geared_dynamics.runtime.observer_estimates import (
     Level,
@@ -83,6 +83,7 @@ class ObserverLoop:
         self._sensors.clear()
         self._stamp: float | None = None  # of the newest joint state that was used [s]
         self._time: float | None = None  # its time [s]
+        self._shown = self._missing  # the motors' angles in it [rad]
         self._heard = 0.0  # when it came [s], steady
         self._came = 0.0  # when any joint state came, also with an old stamp [s], steady
         self._started = 0.0  # time at which the observer started [s]
@@ -111,7 +112,8 @@ class ObserverLoop:
         """
         setup, stamp, last = self.setup, self._stamp, self._time
         if stamp is not None and sensed.time < stamp - BACK:
-            self._lose(Fault.INTERVAL, "stamps went back")
+            self._break_off(Fault.INTERVAL)
+            self._forget()
             self._even.restart()
             stamp = None
         if stamp is not None and sensed.time <= stamp:
@@ -124,7 +126,7 @@ class ObserverLoop:
         self._past.add(time, shown, torque.value)
         if sensed.links is not None or sensed.sensors is not None:
             self._take_link_sensors(sensed, time)
-        self._stamp, self._time, self._torque = sensed.time, time, torque
+        self._stamp, self._time, self._shown, self._torque = sensed.time, time, shown, torque
         self._heard = self._came = now
         if self.state is None:
             self.output = self._start(time, shown)
@@ -219,13 +221,13 @@ class ObserverLoop:
             self._onset = self._onset.after(state.health, gap)
             self._troubled = bool(self._onset.first.any())
             if not state.health.valid:
-                return self._lost(state, shown, time)
+                return self._lost(state)
             state = setup.observer.restore_sensors(state)
         self.state = state
         if late:
             moved = self._extrapolated(state, past.since(time - late, LONGEST))
             if moved is None:
-                return self._lost(state, shown, time, Fault.DIVERGED)
+                return self._lost(state, Fault.DIVERGED)
             return self._output_of(time, moved)
         return self._output_of(time, state)
 
@@ -258,8 +260,7 @@ class ObserverLoop:
             return None
         time = self._time + since
         if since > setup.hold:
-            if self.state is not None:
-                self._lose(Fault.GAP, "joint states have stopped")
+            self._break_off(Fault.GAP)
             self.output = self._invalid(Fault.GAP | Fault.HELD, "joint states have stopped")
             return self.output, time
         if self.state is None:
@@ -283,8 +284,8 @@ class ObserverLoop:
     def _repeated(self, now: float) -> ObserverOutput:
         """The output for a stamp that was there already."""
         self._came = now
-        if self.state is not None and now - self._heard > self.setup.hold:
-            self._lose(Fault.INTERVAL, "stamps stand still")
+        if now - self._heard > self.setup.hold:
+            self._break_off(Fault.INTERVAL)
         if self.state is None:
             return self._invalid(Fault.INTERVAL, "stamps stand still")
         old = self.output
@@ -302,7 +303,7 @@ class ObserverLoop:
     ) -> ObserverOutput:
         """What a valid state says, once it has settled."""
         setup, health = self.setup, state.health
-        faults = health.faults | fault
+        faults: Fault = health.faults | fault
         if time - self._started < setup.settling:
             return self._invalid(faults | Fault.SETTLING, "settles")
         level, reason = self._judged(state)
@@ -350,25 +351,25 @@ class ObserverLoop:
         ]
         return "; ".join(found)
 
-    def _lost(
-        self, state: ObserverState, shown: Array, time: float, fault: Fault = Fault.NONE
-    ) -> ObserverOutput:
+    def _lost(self, state: ObserverState, fault: Fault = Fault.NONE) -> ObserverOutput:
         """An estimate that is no longer valid."""
-        motors, health = len(shown), state.health
-        health = health._replace(faults=health.faults | fault)
-        loss = loss_of(health, self._onset, shown, time)
-        text = self._named(health.channels[:motors], self.setup.model.motor_names)
-        self._lose(health.faults, text)
-        self.loss = loss
-        return self._invalid(loss.faults, text or named(loss.faults))
+        text = self._named(state.health.channels[: len(self._shown)], self.setup.model.motor_names)
+        faults = self._lose(state.health, fault)
+        return self._invalid(faults, text or named(faults))
 
-    def _lose(self, faults: Fault, why: str) -> None:
-        """Forget an estimate, and note by which faults it went; ``_lost`` notes more of them."""
-        self.counters.losses += self.state is not None
-        none = np.zeros(len(self._missing), bool)
+    def _break_off(self, fault: Fault) -> None:
+        """Forget an estimate whose joint states do not go on, if there is one."""
         if self.state is not None:
-            self.loss = Loss(faults, none, none, self._missing)
+            self._lose(self.state.health, fault)
+
+    def _lose(self, health: Health, fault: Fault) -> Fault:
+        """Forget the estimate; note by which faults it went, and return them."""
+        assert self._time is not None
+        faults: Fault = health.faults | fault
+        self.loss = loss_of(health._replace(faults=faults), self._onset, self._shown, self._time)
+        self.counters.losses += 1
         self._forget()
+        return faults
 
     def _invalid(self, faults: Fault, why: str) -> ObserverOutput:
         self.counters.invalid += 1

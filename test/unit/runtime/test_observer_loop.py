@@ -195,6 +195,38 @@ def test_an_encoder_that_jumped_and_was_not_watched_is_not_used_again() -> None:
     assert {output.level for output in bench.run(300)} == {Level.INVALID}
 
 
+def backwards(plant: Plant, reading: Sensed) -> Sensed:
+    return jumped(plant, reading)._replace(time=reading.time - 10.0)
+
+
+@pytest.mark.parametrize("pause", [silent, backwards])
+@pytest.mark.parametrize("seen", [1, 10])
+def test_a_jump_is_not_forgotten_in_a_pause(seen: int, pause: Any) -> None:
+    """It is bridged still when the joint states stop, or begin again at an earlier time."""
+    bench = Bench()
+    bench.run(400)
+    assert {output.level for output in bench.run(seen, jumped)} == {Level.BRIDGED}
+    bench.run(60, pause)
+    after = bench.run(300, jumped if pause is silent else pause)
+    assert {output.level for output in after} == {Level.INVALID}
+    assert "~/reset" in after[-1].why
+
+
+def test_without_a_jump_a_pause_needs_no_reset() -> None:
+    """The negative control, with stamps that go back as well."""
+    bench = Bench()
+    bench.run(400)
+    bench.run(60, silent)
+    bench.run(300)
+    assert bench.output.level is Level.GOOD
+
+    def earlier(plant: Plant, reading: Sensed) -> Sensed:
+        return reading._replace(time=reading.time - 10.0)
+
+    bench.run(300, earlier)
+    assert bench.output.level is Level.GOOD
+
+
 @pytest.mark.parametrize("observer", ["kalman", "nonlinear"])
 def test_a_hard_push_is_told_as_lag_and_needs_no_reset(observer: str) -> None:
     """200 N m on a joint, followed up to 5 Hz or not at all: never lost, not good in its lag."""
