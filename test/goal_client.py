@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from feedforward_rig import JOINTS, duration, trajectory
+from feedforward_rig import JOINTS, Rig, duration, trajectory
 from ros_harness import Graph
 
 SUCCEEDED, CANCELED, ABORTED = 4, 5, 6  # action_msgs/GoalStatus
@@ -45,6 +45,13 @@ class Goal:
     def text(self) -> str:
         """What the result says."""
         return str(self.answer.result.error_string)
+
+
+def ended(rig: Rig, goal: Goal) -> tuple[int, int]:
+    """Feed joint states until a goal ends; its status and error code."""
+    rig.feed_until(lambda: goal.answer or goal.accepted is False, "the end of the goal")
+    assert goal.accepted, rig.processes.report()
+    return goal.end
 
 
 class GoalClient:

@@ -149,7 +149,8 @@ def section(report: Report, analysis: Analysis, finest: int) -> None:
     """One recording."""
     report.heading(Path(analysis.recording.path).name)
     report.text(facts(analysis), "facts")
-    wrong = unexplained(joint_figures(analysis))
+    joints = joint_figures(analysis)
+    wrong = unexplained(joints)
     if wrong:
         report.finding(wrong, (), red=True)
     for note in analysis.notes:
@@ -158,7 +159,6 @@ def section(report: Report, analysis: Analysis, finest: int) -> None:
     report.heading("Torques over time", 3)
     report.plot(torques(analysis, finest))
     report.heading("What the residual looks like", 3)
-    joints = joint_figures(analysis)
     rows = [(joint.joint, joint.hint) for joint in joints]
     report.table("Simple terms that would explain it", ("joint", "missing"), rows, words=True)
     lines = friction_yaml(analysis.model, joints)

@@ -14,7 +14,7 @@ import pytest
 
 import geared_dynamics as gd
 from feedforward_rig import JOINTS, POSTURE, Rig, elbow
-from goal_client import ABORTED, CANCELED, SUCCEEDED, Goal, GoalClient
+from goal_client import ABORTED, CANCELED, SUCCEEDED, Goal, GoalClient, ended
 
 pytest.importorskip("control_msgs.action", reason="control_msgs is not installed")
 
@@ -34,13 +34,6 @@ def client(rig: Rig) -> GoalClient:
 @pytest.fixture(autouse=True)
 def posture(rig: Rig) -> None:
     rig.q, rig.v = list(POSTURE), [0.0] * 3
-
-
-def ended(rig: Rig, goal: Goal) -> tuple[int, int]:
-    """Feed joint states until a goal ends."""
-    rig.feed_until(lambda: goal.answer or goal.accepted is False, "the end of the goal")
-    assert goal.accepted, rig.processes.report()
-    return goal.end
 
 
 def under_way(rig: Rig, goal: Goal) -> Goal:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from feedforward_rig import POSTURE, Rig
-from goal_client import SUCCEEDED, Goal, GoalClient
+from goal_client import SUCCEEDED, Goal, GoalClient, ended
 
 pytest.importorskip("control_msgs.action", reason="control_msgs is not installed")
 
@@ -32,11 +32,6 @@ def client(rig: Rig) -> GoalClient:
 @pytest.fixture(autouse=True)
 def posture(rig: Rig) -> None:
     rig.q, rig.v = list(POSTURE), [0.0] * 3
-
-
-def ended(rig: Rig, goal: Goal) -> tuple[int, int]:
-    rig.feed_until(lambda: goal.answer or goal.accepted is False, "the end of the goal")
-    return goal.end
 
 
 def test_a_cmd_timeout_that_is_shorter_than_goal_time_is_ignored(

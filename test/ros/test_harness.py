@@ -17,7 +17,7 @@ from ros_harness.domain import FIRST, LAST, own_domain
 
 HERE = Path(__file__).resolve().parent
 ECHO = ("-m", "geared_dynamics.ros.echo")
-IDLE = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(1)\n"
+IDLE = "import signal\nprint('ready', flush=True)\nwhile True: signal.pause()\n"
 
 
 def is_alive(pid: int) -> bool:

@@ -18,6 +18,8 @@ PROGRAM = """
 import os, signal
 from geared_dynamics.workers import worker_pool
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # and a shell's & this
 with worker_pool(1, "here", "nothing") as pool:
     print(pool.submit(os.getpid).result(), flush=True)
     pool.submit(signal.pause).result()
