@@ -26,6 +26,7 @@ from geared_dynamics.apps.cli.options import (
     add_robot_arguments,
     load_robot,
     open_console,
+    robot_words,
     say_replaced,
     stage,
 )
@@ -70,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         show(model, args.graph, replaced)
         if not gaps(model) and Path(args.robot).is_file():
-            files = args.robot if args.drivetrain is None else f"{args.robot} {args.drivetrain}"
-            open_console().print(f"next: geared-dynamics check {files}", soft_wrap=True)
+            again = f"geared-dynamics check {robot_words(args)}"
+            open_console().print(f"next: {again}", soft_wrap=True)
     return 0
 
 

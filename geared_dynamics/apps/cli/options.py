@@ -6,6 +6,7 @@ import argparse
 import logging
 import math
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from geared_dynamics.model.model import GearedModel
 
 MOST_STATES = 1_000_000
 LARGEST_SEED = 2**63 - 1
+GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
 
 
 class Once(argparse.Action):
@@ -91,7 +93,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
         "--gravity",
         nargs=3,
         type=finite_number,
-        default=(0.0, 0.0, -9.81),
+        default=GRAVITY,
         metavar=("X", "Y", "Z"),
         help="in the root link's frame [m/s^2], default 0 0 -9.81",
     )
@@ -120,6 +122,20 @@ def load_robot(args: argparse.Namespace, urdf: bytes | None = None) -> GearedMod
             joints=args.joints,
             lock=locked_joints(args.lock) or None,
         )
+
+
+def robot_words(args: argparse.Namespace) -> str:
+    """Write the robot's files and options as they can be typed again."""
+    words = [args.robot] if args.drivetrain is None else [args.robot, args.drivetrain]
+    if args.srdf is not None:
+        words += ["--srdf", args.srdf]
+    if args.joints:
+        words += ["--joints", *args.joints]
+    if args.lock:
+        words += ["--lock", *(f"{name}={position!r}" for name, position in args.lock)]
+    if tuple(args.gravity) != GRAVITY:
+        words += ["--gravity", *map(repr, args.gravity)]
+    return shlex.join(words)
 
 
 @contextmanager

@@ -37,6 +37,13 @@ def test_the_next_command_is_named_where_nothing_is_missing(
     assert "next:" not in output(capsys, urdf)
 
 
+def test_the_next_command_is_about_the_same_robot(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(URDF / "elbow.urdf"), str(URDF / "elbow.drivetrain.yaml")]
+    options = "--lock joint_1=0.1 joint_3=-2.0 --gravity 0.0 -9.81 0.0"
+    text = output(capsys, *files, *options.split())
+    assert text.endswith(f"check {' '.join(files)} {options}\n")
+
+
 def test_gravity_that_no_joint_carries_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     """The planetary arm of the paper stands upright; loaded without saying so it lies flat."""
     files = [str(URDF / f"planetary_2r{end}") for end in (".urdf", ".drivetrain.yaml")]
