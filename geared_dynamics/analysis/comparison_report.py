@@ -119,9 +119,10 @@ def write_html(analyses: list[Analysis], path: Path, provenance: Provenance | No
 
 def facts(analysis: Analysis) -> str:
     """What a comparison was made from."""
-    totals, rate = analysis.totals, analysis.recording.rate
+    recording, totals, rate = analysis.recording, analysis.totals, analysis.recording.rate
+    place = ", ".join(filter(None, (Path(recording.path).name, recording.topic)))
     return (
-        f"{Path(analysis.recording.path).name} against {analysis.model.name}: {totals.samples} "
+        f"{place} against {analysis.model.name}: {totals.samples} "
         f"samples at {rate:.4g} Hz ({totals.samples / rate:.4g} s), filtered below "
         f"{analysis.cutoff:.3g} Hz"
     )

@@ -22,7 +22,13 @@ from geared_dynamics.recordings.bag import (
     tables_in,
 )
 from geared_dynamics.recordings.container import spread
-from geared_dynamics.recordings.joint_topics import ArrayReader, Reader, SeriesReader, open_topic
+from geared_dynamics.recordings.joint_topics import (
+    ArrayReader,
+    BagReader,
+    Reader,
+    SeriesReader,
+    open_topic,
+)
 from geared_dynamics.recordings.samples import Samples, Tally, joined, sum_of, time_steps
 from geared_dynamics.recordings.table_file import TableReader, TimeUnit
 
@@ -98,6 +104,11 @@ class Recording:
     def path(self) -> str:
         """Where it comes from."""
         return self.reader.path
+
+    @property
+    def topic(self) -> str:
+        """The topic of its joint states; empty where it is no bag."""
+        return self.reader.topic if isinstance(self.reader, BagReader) else ""
 
     @property
     def spans(self) -> int:

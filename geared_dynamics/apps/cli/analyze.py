@@ -63,7 +63,6 @@ from geared_dynamics.errors import GearedDynamicsError, extra, printable
 from geared_dynamics.files import HEAD, refuse_foreign, write_text
 from geared_dynamics.model.model import GearedModel
 from geared_dynamics.recordings.bag_writer import usual_storage
-from geared_dynamics.recordings.joint_topics import BagReader
 
 TOPIC = re.compile(rb"(/[\w/]+)?\r?\n")  # what --save-topic writes
 SOME_FAILED = 2
@@ -273,9 +272,7 @@ def analyze_one(
     """Analyse one recording and write its files."""
     recording = open_one(args, model, path)
     if args.save_topic is not None:
-        reader = recording.reader
-        topic = reader.topic if isinstance(reader, BagReader) else ""
-        write_text(args.save_topic, topic + "\n")
+        write_text(args.save_topic, recording.topic + "\n")
     stem = stem_of(args, number)
     with ExitStack() as stack:
         sinks: list[SamplesFile | TorqueBag] = []
@@ -321,7 +318,8 @@ def show(console: Console, analysis: Analysis) -> None:
     if wrong:
         console.print(wrong, style="bold red", soft_wrap=True)
     size = f"{totals.samples} samples at {rate:.4g} Hz"
-    console.print(f"{analysis.recording.path}: {size}", soft_wrap=True)
+    place = ", ".join(filter(None, (analysis.recording.path, analysis.recording.topic)))
+    console.print(f"{place}: {size}", soft_wrap=True)
     console.print(f"filtered below {analysis.cutoff:.3g} Hz")
     for note in analysis.notes:
         console.print(note, style="yellow", soft_wrap=True)
