@@ -29,7 +29,7 @@ def base(*before: str, after: tuple[str, ...] = (), tables: tuple[str, ...] = TA
     def make(folder: Path) -> Path:
         path = folder / "bag.db3"
         with closing(sqlite3.connect(path, isolation_level=None)) as opened:
-            for statement in (*before, *tables):
+            for statement in ("PRAGMA synchronous = OFF", *before, *tables):
                 opened.execute(statement)
             opened.execute("BEGIN")
             opened.executemany(FILL, ROWS)
@@ -187,9 +187,11 @@ def copied(journal: str) -> Make:
         with closing(sqlite3.connect(path, isolation_level=None)) as opened:
             opened.execute(f"PRAGMA journal_mode = {journal}")
             opened.execute("PRAGMA cache_size = 2")
+            opened.execute("PRAGMA synchronous = OFF")
             for statement in TABLES:
                 opened.execute(statement)
             opened.executemany(FILL, ROWS[:200])
+            opened.execute("PRAGMA synchronous = FULL")  # what is in the journal depends on it
             opened.execute("BEGIN")
             opened.executemany(FILL, ROWS[200:])
             for item in list(source.iterdir()):
