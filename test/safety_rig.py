@@ -31,6 +31,8 @@ def policy(**options: Any) -> S.Policy:
 
 def same(one: object, other: object) -> bool:
     """Whether two values are equal in every bit, arrays and NaN included."""
+    if one is other:
+        return True
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):

@@ -305,9 +305,10 @@ def packed_state(plant: ElasticPlant, state: State) -> Array:
 def unpacked(plant: ElasticPlant, y: Array) -> State:
     """A state, or many (..., N), from an array."""
     n, half = plant.model.n, plant.half
-    parts = np.split(y, [n, half, half + n, 2 * half], axis=-1)
-    q, theta, v, vtheta, current = parts
-    return State(q, v, theta, vtheta, current if plant.drive == "voltage" else None)
+    current = y[..., 2 * half :] if plant.drive == "voltage" else None
+    q, theta = y[..., :n], y[..., n:half]
+    v, vtheta = y[..., half : half + n], y[..., half + n : 2 * half]
+    return State(q, v, theta, vtheta, current)
 
 
 # -- A fixed step of the arm with its motors, for simulations -------------------------------------

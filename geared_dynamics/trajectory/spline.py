@@ -152,7 +152,7 @@ class Spline(Frozen):
         """Time from which it rests [s]."""
         return float(self.knots[-1])
 
-    @property
+    @cached_property
     def continuous(self) -> tuple[int, ...]:
         """Order up to which each joint's derivatives are continuous, rest included (n,).
 

@@ -233,7 +233,7 @@ def test_friction_that_jams_is_refused() -> None:
     link = {"alpha": 0.0, "mass": 1.0, "com": (-0.5, 0.0, 0.0), "tensor": 0.01 * np.eye(3)}
     model = gd.from_dh([{"a": 1.0, **link}] * 2)
     found = []
-    for seed in range(200):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         q = rng.uniform(-3, 3, 2)
         place = gd.pose(model, q, "link_2_dh")[:3, 3]
