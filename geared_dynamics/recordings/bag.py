@@ -47,6 +47,16 @@ def open_bag(path: Path) -> Container:
     raise RecordingError(str(path), finding, WHAT_TO_GIVE)
 
 
+def stored_bytes(place: str) -> int:
+    """Bytes of a recording's file, or of all in its folder; 0 where they cannot be read."""
+    try:
+        path = Path(place)
+        files = path.iterdir() if path.is_dir() else [path]
+        return sum(file.stat().st_size for file in files if file.is_file())
+    except (OSError, ValueError):  # opening it says why
+        return 0
+
+
 # -- A bag's folder: files that follow each other, some of which may be lost ----------------------
 
 

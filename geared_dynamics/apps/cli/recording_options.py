@@ -23,7 +23,7 @@ from geared_dynamics.checks import plain
 from geared_dynamics.description.urdf_checks import number_or_none
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, RecordingError
 from geared_dynamics.model.model import GearedModel
-from geared_dynamics.recordings.bag import recorded_description
+from geared_dynamics.recordings.bag import recorded_description, stored_bytes
 from geared_dynamics.recordings.motions import Meaning, recorded_joints
 from geared_dynamics.recordings.recording import Recording, is_table, open_recording
 from geared_dynamics.recordings.table_file import TimeUnit
@@ -31,6 +31,7 @@ from geared_dynamics.recordings.table_file import TimeUnit
 Value = TypeVar("Value", str, float)
 
 FILES_OF_ROBOT = {".urdf": "robot", ".yaml": "drivetrain", ".yml": "drivetrain"}
+LONG = 2**28  # bytes of recordings; half an hour of eight joints at 1 kHz
 LINK_OF_LOAD = "that carries it, frames of fixed joints (tool0) included"
 
 
@@ -170,15 +171,15 @@ def add_compiled_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--compiled", action="store_true",
         help="compile the model's functions first (about a second, once for an arm and machine); "
-        "pays for long recordings",
+        f"done by itself for recordings of {LONG >> 20} MiB and more",
     )  # fmt: skip
 
 
 def compiled_for(
     args: argparse.Namespace, console: Console, model: GearedModel, functions: Sequence[str]
 ) -> GearedModel:
-    """Return a model whose batches are compiled where that is asked for; print what was done."""
-    if not args.compiled:
+    """Return a model with compiled batches, if asked for or worth it; print what was done."""
+    if not args.compiled and sum(map(stored_bytes, args.recordings)) < LONG:
         return model
     from geared_dynamics.trace.compiled import attempt
 

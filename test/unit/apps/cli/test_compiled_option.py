@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from elbow_run import ROBOT
+from geared_dynamics.apps.cli import recording_options
 from geared_dynamics.apps.cli.main import main
+from geared_dynamics.recordings.bag import stored_bytes
 from geared_dynamics.trace import compiled
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -34,3 +36,21 @@ def test_commands_compile_and_go_on_without(
     line, _, rest = capsys.readouterr().out.partition("\n")
     assert line == "not compiled, the kernels answer: no code for this processor"
     assert rest == plain
+
+
+def test_long_recordings_are_worth_compiling(
+    bag: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = stored_bytes(bag)
+    assert size > 10_000
+    monkeypatch.setattr(recording_options, "LONG", 2 * size)
+    assert main(["analyze", bag, bag, *ROBOT]) == 0
+    assert capsys.readouterr().out.startswith("compiled ")
+    monkeypatch.setattr(recording_options, "LONG", 2 * size + 1)
+    assert main(["analyze", bag, bag, *ROBOT]) == 0
+    assert "compiled" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", ["gone.db3", "a\0b"])
+def test_what_cannot_be_read_has_no_size(place: str) -> None:
+    assert stored_bytes(place) == 0
