@@ -29,6 +29,10 @@ WORDS = {
     "constant": "offset",
     "acceleration": "inertia",
 }
+UNITS_OF = {  # by the unit of the joint's torque
+    "N m": ("N m", "N m s/rad", "N m", "N m", "kg m^2"),
+    "N": ("N", "N s/m", "N", "N", "kg"),
+}
 
 
 FRICTION = ("viscous", "coulomb", "offset")  # as drivetrain files call it
@@ -77,7 +81,8 @@ class JointFigures(NamedTuple):
         """What the residual looks like."""
         if not self.missing:
             return "no simple term is missing"
-        parts = [f"{WORDS[key]} {value:+.3g}" for key, value in self.missing.items()]
+        units = dict(zip(CLUES, UNITS_OF[self.unit], strict=True))
+        parts = [f"{WORDS[key]} {value:+.3g} {units[key]}" for key, value in self.missing.items()]
         return f"{', '.join(parts)} would leave {self.fitted:.1f} %"
 
 

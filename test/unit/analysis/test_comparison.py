@@ -67,7 +67,7 @@ def test_missing_friction_is_named_with_its_size() -> None:
     assert first.missing["velocity"] == pytest.approx(4.0, rel=0.01)
     assert second.missing["direction"] == pytest.approx(3.0, rel=0.05)
     assert third.missing["constant"] == pytest.approx(2.0, rel=0.01)
-    assert "viscous +4" in first.hint
+    assert "viscous +4 N m s/rad" in first.hint
     assert max(first.fitted, third.fitted) < 0.1
 
 
@@ -79,7 +79,7 @@ def test_terms_that_explain_next_to_nothing_are_not_named() -> None:
     assert set(first.missing) == {"velocity", "direction"}
     assert first.missing["velocity"] == pytest.approx(4.0, rel=0.1)
     assert set(second.missing) == {"velocity"}
-    assert second.hint.startswith("viscous +4 would leave")
+    assert second.hint.startswith("viscous +4 N m s/rad would leave")
     assert third.missing == {}
     assert third.hint == "no simple term is missing"
     assert third.fitted == pytest.approx(third.percent[2])
