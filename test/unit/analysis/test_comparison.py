@@ -68,6 +68,7 @@ def test_missing_friction_is_named_with_its_size() -> None:
     assert second.missing["direction"] == pytest.approx(3.0, rel=0.05)
     assert third.missing["constant"] == pytest.approx(2.0, rel=0.01)
     assert "viscous +4 N m s/rad" in first.hint
+    assert "viscous +4 N s/m" in first._replace(unit="N").hint
     assert max(first.fitted, third.fitted) < 0.1
 
 
