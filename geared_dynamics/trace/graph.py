@@ -284,6 +284,8 @@ class ExpressionGraph:
 
     def compare(self, operation: int, x: Number, y: Number, negated: bool = False) -> Truth:
         """Compare x with y; a number where both are known, or their signs settle it."""
+        if operation == EQUAL:
+            operation, x, y = self._apart(x, y)
         first, second = self.value(x), self.value(y)
         if first is None and second is None:
             below = above = None
@@ -296,6 +298,41 @@ class ExpressionGraph:
             return holds[operation] != negated
         a, b = self.symbol(x), self.symbol(y)
         return Condition(self, self.node(operation, self.unsigned(a), self.unsigned(b)), negated)
+
+    def _apart(self, x: Number, y: Number) -> tuple[int, Number, Number]:
+        """How x = y is asked of an x that takes few values, such as a status.
+
+        Half way to the next value: x is equal to y in most states then, and none of them is one
+        where two branches meet.
+        """
+        if isinstance(y, Symbol):
+            x, y = y, x
+        number = self.value(y)
+        values = None if number is None else self._values(self.symbol(x))
+        if number is None or values is None or len(values) == 1 or number not in values:
+            return EQUAL, x, y
+        if number == values[0]:
+            return LESS, x, 0.5 * (number + values[1])
+        if number == values[-1]:
+            return LESS, 0.5 * (number + values[-2]), x
+        return EQUAL, x, y
+
+    def _values(self, x: Symbol) -> list[float] | None:
+        """All values of a constant, or of a choice of constants; None of anything else."""
+        found: set[float] = set()
+        waiting, seen = [x.node], set[int]()
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if self.operations[node] == CONSTANT:
+                found.add(self.arguments[node][0])
+            elif self.operations[node] == SELECT:
+                waiting += self.arguments[node][1:]
+            else:
+                return None
+        return sorted(-value if x.negative else value for value in found)
 
     def select(self, condition: Condition, x: Any, y: Any) -> Any:
         """Return x where a condition holds, else y; tuples element by element."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -18,6 +18,7 @@ from geared_dynamics.dynamics.elastic.flatness import (
     enough,
     feedforward,
     plan_of,
+    refuse_damping,
 )
 from geared_dynamics.errors import ArrayError
 from geared_dynamics.kernels import drive_layout as at
@@ -312,6 +313,12 @@ def feedforward_forms(
     }
 
 
+def reduced_forms(model: GearedModel) -> dict[str, Form]:
+    """The same of the one method that code of its own has: ``reduced``."""
+    refuse_damping(model, "reduced", "leave the feedforward to gd.elastic.feedforward")
+    return feedforward_forms(model, "reduced", None, False)
+
+
 def path_width(arrays: Arrays) -> dict[str, int]:
     """Length of the path, row after row."""
     plan = arrays["flat"]
@@ -366,10 +373,5 @@ def slopes_function(method: Method, order: int | None, friction: bool) -> Joined
     )
 
 
-FEEDFORWARD_SLOPES = slopes_function("reduced", None, False)
-FEEDFORWARD = JoinedFunction(
-    lambda model: feedforward_forms(model, "reduced", None, False),
-    path_width,
-    feedforward_shapes,
-    trace_feedforward,
-)
+FEEDFORWARD_SLOPES = replace(slopes_function("reduced", None, False), forms=reduced_forms)
+FEEDFORWARD = JoinedFunction(reduced_forms, path_width, feedforward_shapes, trace_feedforward)

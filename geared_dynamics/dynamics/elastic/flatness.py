@@ -140,7 +140,7 @@ def refuse_unfit(model: GearedModel) -> None:
                 raise ModelError(f"{source}, motors.{motor}", finding, remedy)
 
 
-def refuse_damping(model: GearedModel, method: str) -> None:
+def refuse_damping(model: GearedModel, method: str, remedy: str = "use method='expanded'") -> None:
     """Raise where a spring is damped: the shaft then solves a differential equation."""
     elastic = model.elasticity
     damped = np.any(elastic.stretch[elastic.damping > 0.0] != 0.0, axis=0)
@@ -152,7 +152,7 @@ def refuse_damping(model: GearedModel, method: str) -> None:
             f"the springs of {', '.join(names)} are damped, and method {method!r} supports only "
             "springs without damping"
         )
-        remedy = "use method='expanded', or set joints.<name>.damping to 0"
+        remedy += ", or set joints.<name>.damping to 0"
         raise ModelError(f"{model.drivetrain_source}, joints.{names[0]}.damping", finding, remedy)
 
 

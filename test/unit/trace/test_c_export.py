@@ -36,12 +36,9 @@ def load(name: str) -> gd.GearedModel:
 def names_for(model: gd.GearedModel) -> list[str]:
     """All functions that a model has."""
     of_motors = [] if model.motor_names else [name for name in ALL if name.startswith("motor")]
-    springs = model.elasticity.count > 0
-    return [
-        name
-        for name in ALL
-        if name not in of_motors and (springs or not name.startswith("elastic."))
-    ]
+    without = ["elastic."] if model.elasticity.count == 0 else []
+    without += ["elastic.feedforward"] if model.elasticity.damping.any() else []
+    return [name for name in ALL if name not in of_motors and not name.startswith((*without,))]
 
 
 def built(files: tuple[Path, ...], *more: str) -> subprocess.CompletedProcess[str]:
@@ -257,6 +254,10 @@ def test_what_cannot_be_exported_is_refused(tmp_path: Path) -> None:
         export_c(load("elbow"), tmp_path, ["observer_update"])
     with pytest.raises(UnknownNameError, match="double, float"):
         export_c(load("elbow"), tmp_path, precision="half")
+    damped = "joint_1, .* damped, .*leave the feedforward to gd.elastic.feedforward, or set joints"
+    for name in ("elastic.feedforward", "elastic.feedforward_derivatives"):
+        with pytest.raises(ModelError, match=damped):
+            export_c(load("wave6"), tmp_path, [name])
     with pytest.raises(ModelError, match="motors"):
         export_c(any_arm(0), tmp_path, ["motor_commands"])
     assert list(tmp_path.iterdir()) == []

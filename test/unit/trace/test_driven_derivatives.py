@@ -52,6 +52,23 @@ def test_commands_have_the_derivatives_of_dual_numbers(seed: int) -> None:
     check_commands(model, seed)
 
 
+@pytest.mark.parametrize("kind", ["coil", "gas"])
+def test_commands_of_a_balanced_arm_have_the_derivatives_of_dual_numbers(kind: str) -> None:
+    """Its line elements have no force where the anchors meet, or the gas is used up."""
+    arm = driven_arm(3, joints=3)
+    coil = {"stiffness": 3e3, "length": 0.2}
+    gas = {"area": 1.5e-3, "pressure": 1.5e6, "volume": 4e-3, "length": 0.9, "action": "pull"}
+    places = ([0.4, 0.1, -0.7], [-0.1, 0.2, 0.1])
+    anchors = [
+        {"link": link, "position": place}
+        for link, place in zip(arm.body_names[:2], places, strict=True)
+    ]
+    element = {kind: {"coil": coil, "gas": gas}[kind], "anchors": anchors}
+    model = driven_arm(3, joints=3, balancers={"line": element})
+    for seed in range(4):
+        check_commands(model, seed)
+
+
 @pytest.mark.validate
 def test_commands_of_many_arms_have_the_derivatives_of_dual_numbers() -> None:
     for seed in range(5, 105):

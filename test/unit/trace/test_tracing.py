@@ -44,8 +44,27 @@ PLAIN: dict[int, Callable[..., float]] = {
     of.MULTIPLY: operator.mul,
     of.DIVIDE: operator.truediv,
     of.LESS: operator.lt,
+    of.EQUAL: operator.eq,
     of.SELECT: lambda truth, x, y: x if truth else y,
 }
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("asked", [0.0, 100.0, 101.0, 7.0])
+def test_a_status_is_asked_for_half_way_to_the_next_one(asked: float, sign: float) -> None:
+    """No state is one at which it could be another: see ``joined.apart_from_kinks``."""
+    graph = ExpressionGraph()
+    x = graph.input("q", 0)
+    inner = graph.select(x < 0.5, 100.0, 0.0)
+    status = graph.select(x < 0.25, 101.0, inner) * sign
+    for negated in (False, True):
+        truth = status != sign * asked if negated else status == sign * asked
+        chosen = graph.select(truth, 2.0, 3.0)
+        for given, is_now in ((0.1, 101.0), (0.3, 100.0), (0.9, 0.0)):
+            expected = 2.0 if (is_now == asked) != negated else 3.0
+            assert value(graph, chosen, given) == expected
+    operations = {graph.operations[node] for node in graph.needed([graph.symbol(chosen)])}
+    assert (of.EQUAL in operations) == (asked in (100.0, 7.0))
 
 
 @pytest.mark.parametrize("operation", sorted(set(of.FUNCTIONS) - {of.ROUND}))
