@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -54,7 +55,15 @@ from geared_dynamics.apps.demo_report import (
 )
 from geared_dynamics.apps.latency_run import environment
 from geared_dynamics.apps.processes import Child, Children
-from geared_dynamics.files import folder, refuse_foreign, robot_files, write_text
+from geared_dynamics.files import (
+    RobotFiles,
+    drivetrain_beside,
+    folder,
+    known_files,
+    refuse_foreign,
+    robot_files,
+    write_text,
+)
 from geared_dynamics.model import GearedModel
 from geared_dynamics.runtime.tasks import DemoTask, Run, read_step, write_demo_task
 
@@ -122,7 +131,20 @@ def run(args: argparse.Namespace) -> int:
     else:
         show(model, found, notes, files)
         say_replaced(open_console(), replaced)
+        again = analysis_words(robot, bag, ways_of(model)[-1].name)
+        open_console().print(f"next: {again}", soft_wrap=True)
     return 0
+
+
+def analysis_words(robot: RobotFiles, bag: Path, way: str) -> str:
+    """Write the command that compares the recorded torques with the model."""
+    own = {path: name for name, path in known_files("urdf", ".urdf").items()}
+    words = ["geared-dynamics", "analyze", bag, "--robot", own.get(robot.urdf, robot.urdf)]
+    # A robot of the package is found with the drivetrain file beside it.
+    beside = drivetrain_beside(robot.urdf) if robot.urdf in own else None
+    if robot.drivetrain != beside:
+        words += ["--drivetrain", robot.drivetrain]
+    return shlex.join(map(str, [*words, "--topic", f"/{way}/joint_states"]))
 
 
 def document(

@@ -16,7 +16,7 @@ from geared_dynamics.apps.cli import demo
 from geared_dynamics.apps.cli.main import main
 from geared_dynamics.apps.demo_plan import WAYS
 from geared_dynamics.apps.demo_report import Series, Track, reference
-from geared_dynamics.files import MARK
+from geared_dynamics.files import MARK, RobotFiles, folder
 
 OFFSETS = dict(zip([way.name for way in WAYS], (0.3, 0.02, -0.001), strict=True))
 
@@ -74,7 +74,9 @@ def test_table_verdict_notes_and_files(
     for way, shown in zip(WAYS, ("300.00 300.0", "20.00 20.0", "1.00 1.0"), strict=True):
         assert f"{way.label} {shown}" in text
     assert "note: the node was late" in text
-    assert text.endswith(f"saved {out / 'recording'}")
+    again = f"geared-dynamics analyze {out / 'recording'} --robot elbow"
+    saved = f"saved {out / 'recording'} next: {again}"
+    assert text.endswith(f"{saved} --topic /{WAYS[-1].name}/joint_states")
     assert "what it asks of the motors" not in text  # of which no limit is known
     assert not (out / "report.html").exists()
     assert stubs == [(out / "recording", True, "equations")]
@@ -122,7 +124,7 @@ def test_in_real_time_and_over_an_earlier_recording(
         "elbow.urdf", "elbow.drivetrain.yaml",
     ]  # fmt: skip
     bag = tmp_path / "recording"
-    assert text.endswith(f"saved {tmp_path / 'report.html'} and {bag} replaced: {bag}")
+    assert f"saved {tmp_path / 'report.html'} and {bag} replaced: {bag} next: " in text
 
 
 def test_files_of_others_are_not_touched(
@@ -155,3 +157,18 @@ def test_steps_on_a_terminal() -> None:
         assert shown.tasks[1].completed == 1.0
         assert shown.tasks[2].total is None
         assert shown.tasks[2].description == "planning"
+
+
+def test_the_next_command_names_the_files_that_were_used() -> None:
+    def words(urdf: Path, drivetrain: Path | None) -> str:
+        text = demo.analysis_words(RobotFiles(urdf, drivetrain), Path("a b"), "complete")
+        begin, end = "geared-dynamics analyze 'a b' --robot ", " --topic /complete/joint_states"
+        assert text.startswith(begin)
+        assert text.endswith(end)
+        return text.removeprefix(begin).removesuffix(end)
+
+    elbow = folder("urdf") / "elbow.urdf"
+    assert words(elbow, elbow.with_name("elbow.drivetrain.yaml")) == "elbow"
+    assert words(elbow, Path("my.yaml")) == "elbow --drivetrain my.yaml"
+    assert words(Path("my.urdf"), None) == "my.urdf"
+    assert words(Path("my.urdf"), Path("b.yaml")) == "my.urdf --drivetrain b.yaml"
