@@ -217,7 +217,7 @@ def explained(model: gd.GearedModel, wrong: Wrong, begin: int) -> str:
     rate = wrong.run.rate
     part = window(wrong.run, wrong.at - round(LEAD * rate), wrong.at + begin + round(FOUND * rate))
     world = healthy_world(model, part, wrong.motor)
-    if not hides(world, TURN, wrong.run.rate):
+    if not hides(world, TURN):
         return ""
     return (
         f"; so does a healthy arm with a rotor held by {world.friction:.2f} of its friction, "

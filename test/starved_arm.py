@@ -37,13 +37,13 @@ def arm() -> gd.GearedModel:
 
 
 @functools.cache
-def recording(away: tuple[float, ...], seconds: float = 1.2) -> Recording:
-    """From rest to rest, by so much each joint, then held.
+def recording(away: tuple[float, ...], seconds: float = 1.2, load: float = 0.0) -> Recording:
+    """From rest to rest, by so much each joint, then held; with a load at the tip [kg].
 
-    The rotors stick in their friction; the torques are those of the rigid arm's motion, and of
-    position control with the encoders.
+    The rotors stick in their friction; the torques are those of the rigid arm's motion, load
+    included, and of position control with the encoders.
     """
-    model = arm()
+    model = arm().with_payload(load, (0.05, 0.02, 0.1))
     n, A = model.n, gd.elastic.structure_matrix(model)[model.n :]
     settings = gd.simulation.PlantSettings(encoder_counts=COUNTS)
     plant = gd.simulation.Plant(

@@ -57,6 +57,19 @@ def test_errors_of_a_fast_filter_are_not_those_of_an_encoder() -> None:
     assert outputs[-1].level is Level.GOOD
 
 
+@pytest.mark.parametrize(
+    ("observer", "load", "bandwidth"), [("nonlinear", 0.26, 60.0), ("kalman", 0.5, 30.0)]
+)
+def test_a_load_that_the_controller_alone_knows(
+    observer: str, load: float, bandwidth: float
+) -> None:
+    """Its torque goes with the force of the load: at a held joint the observer adds 3.6 levels."""
+    run = recording(ONE, load=load)
+    outputs = heard(loop_of(observer, bandwidth), run, [(k, k) for k in range(1200)])
+    assert not stuck(outputs)
+    assert outputs[-1].level < Level.INVALID
+
+
 @pytest.mark.validate
 @MOTIONS
 @pytest.mark.parametrize("observer", ["nonlinear", "kalman"])
