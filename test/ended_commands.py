@@ -221,7 +221,9 @@ def try_all(
                 return
             statuses.append(status - 1000)
             said = judged(way, statuses[-1], folder, new, old)
-            wrong += [f"{way} {k}, {statuses[-1]}: {text}" for text in said]
+            lines = [f"{way} {k}, {statuses[-1]}: {text}" for text in said]
+            sys.stderr.writelines(f"{line}\n" for line in lines)
+            wrong += lines
         if set(statuses) <= {0, 1}:
             wrong.append(f"{way} ends nothing")
         killed = sum(status < 0 for status in statuses)
