@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import stat
@@ -17,6 +18,7 @@ from geared_dynamics.errors import DescriptionError, GearedDynamicsError, sugges
 MARK = "written by geared-dynamics"  # in the head of what this program may replace
 HEAD = 2048  # bytes
 EARLIER = "earlier.bag"  # what a bag that is replaced is called until it is removed
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux: from the working folder, both names are swapped
 METADATA, STORED = "metadata.yaml", (".db3", ".mcap")  # what rosbag2 has in a bag's folder
 LARGEST_METADATA = 2**20  # bytes that are searched for ``MARK``
 
@@ -65,8 +67,9 @@ def new_files(*paths: Path, parents: bool = False) -> Iterator[Sequence[Path]]:
                 with named(path):
                     keep_mode(draft, target)
                     if draft.is_dir() and is_bag(target):
-                        target.replace(draft.parent / EARLIER)  # removed with what is about it
-                    draft.replace(target)
+                        exchange(draft, target)
+                    else:
+                        draft.replace(target)
                     synchronise(target.parent)
     finally:
         for one in folders:
@@ -164,6 +167,19 @@ def synchronise(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def exchange(draft: Path, target: Path) -> None:
+    """Put a folder in the place of another, which is then in the draft's folder.
+
+    Linux swaps both names at once. Elsewhere, and on file systems that cannot, the place is empty
+    between two renamings.
+    """
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    names = os.fsencode(draft), os.fsencode(target)
+    if swap is None or swap(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE):
+        target.replace(draft.parent / EARLIER)
+        draft.replace(target)
 
 
 def keep_mode(draft: Path, target: Path) -> None:

@@ -1,12 +1,13 @@
-"""Commands that are ended while they write, in forks of one process that has run them before.
+"""Commands that are ended while they write, in forks of one process that is about to write.
 
     python test/ended_commands.py event:20,size:10 FOLDER WORDS...
 
-``@`` in a word is the folder for what the command writes. It runs whole once, to know what belongs
-there. Then again and again, each time ended elsewhere, with nothing there and over old files:
+``@`` in a word is the folder for what the command writes. It runs whole once, to know what
+belongs there. Then it runs up to its first file, and from there again and again, each time ended
+elsewhere, with nothing there and over old files:
 
 event
-    killed where it opens, makes, renames or removes something in the folder;
+    killed where it opens, makes, renames or removes something in the folder, or connects to it;
 size
     ended by a signal in the middle of writing, where a file grows beyond a limit;
 error
@@ -19,12 +20,15 @@ What is printed after that is wrong.
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import resource
 import shutil
 import signal
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -34,10 +38,11 @@ from geared_dynamics.apps.cli.main import main
 
 PAGE = 4096
 OLD = b"old\n" * 2000
+EVENTS = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "sqlite3.connect"}
 KILLED, CUT = -signal.SIGKILL, -signal.SIGXFSZ
 EXPECTED = {"event": (KILLED, 0, 1), "size": (CUT, 0, 1), "error": (3, 0, 1), "disk": (3, 0, 1)}
 Files = dict[str, bytes]
-Ending = Callable[[], None]
+Ending = Callable[["Writing"], None]
 
 
 def files_in(folder: Path) -> Files:
@@ -58,10 +63,10 @@ def skeleton(data: bytes) -> bytes:
     return re.sub(rb"[0-9a-f]{8,}|[\d.,e+-]+", b"0", data)
 
 
-def replaced(new: Files) -> list[str]:
-    """Names of the files that a command replaces; bags, which are folders, are made again."""
-    bags = {Path(name).parent for name in new if Path(name).name == "metadata.yaml"}
-    return [name for name in new if Path(name).parent not in bags]
+def bags_of(new: Files) -> list[list[str]]:
+    """Names of the files of each bag, which change together."""
+    folders = [Path(name).parent for name in new if Path(name).name == "metadata.yaml"]
+    return [[name for name in new if Path(name).parent == folder] for folder in folders]
 
 
 def faults(found: Files, new: Files, old: Files) -> list[str]:
@@ -73,6 +78,9 @@ def faults(found: Files, new: Files, old: Files) -> list[str]:
             wrong.append(f"{name} is gone")
         elif data != old.get(name) and (name not in new or skeleton(data) != skeleton(new[name])):
             wrong.append(f"{name} has {len(data)} bytes of {len(new.get(name, b''))}")
+    for bag in bags_of(new):
+        if len({found.get(name) == old.get(name) for name in bag}) == 2:
+            wrong.append(f"{' and '.join(bag)} are not of one bag")
     return wrong
 
 
@@ -85,42 +93,70 @@ def fill(folder: Path, files: Files) -> None:
         (folder / name).write_bytes(data)
 
 
-def run(words: list[str], ending: Ending) -> int:
-    """Exit status of a command that an ending was prepared for; negative: the signal."""
+class Writing:
+    """A run of a command, stopped at its first event in a folder; it goes on in copies.
+
+    Attributes:
+        left: The event from now on at which this process is killed; 0: none.
+        seen: How many events there have been.
+    """
+
+    def __init__(self, folder: Path, tried: Callable[[Writing], None]) -> None:
+        """Say what is done where the first event comes; the copies return from it."""
+        self.left = self.seen = 0
+        self._folder, self._tried, self._asleep = str(folder), tried, False
+
+    def look(self, event: str, args: tuple[Any, ...]) -> None:
+        """Count the events of a folder; it is there already, whoever makes it."""
+        if event not in EVENTS or not str(args[0]).startswith(self._folder + "/") or self._asleep:
+            return
+        if not self.seen:
+            self._asleep = True
+            self._tried(self)
+            self._asleep = False
+        self.seen += 1
+        if self.seen == self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def copy(self, ending: Ending) -> int:
+        """Exit status of a copy of this process, ended so, + 1000; in the copy itself 0."""
+        child = os.fork()
+        if child:
+            return 1000 + os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        ending(self)
+        return 0
+
+
+def run(words: list[str], writing: Writing) -> None:
+    """Run a command in a copy of this process, up to its first event and on."""
     child = os.fork()
     if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        assert os.waitpid(child, 0)[1] == 0, "it has not begun to write"
+        return
     status = 99
     try:
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 1)
-        ending()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.addaudithook(writing.look)
         status = main(words)
+    except BaseException:
+        traceback.print_exc()
     finally:
+        sys.stdout.flush()
         os._exit(status)
 
 
 # -- ways to end one -----------------------------------------------------------------------------
 
 
-def at_event(number: int, folder: Path) -> Ending:
-    """Kill at the so manieth time that something of a folder is opened, made, renamed, removed."""
-    events = {"open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "sqlite3.connect"}
-    left = [number]
-
-    def look(event: str, args: tuple[Any, ...]) -> None:
-        if event in events and str(args[0]).startswith(str(folder)):
-            left[0] -= 1
-            if not left[0]:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    return lambda: sys.addaudithook(look)
+def at_event(number: int) -> Ending:
+    """Kill at the so manieth time that something of the folder is opened, made or renamed."""
+    return lambda writing: setattr(writing, "left", number)
 
 
 def at_size(size: int, *, killed: bool) -> Ending:
     """End where a file grows beyond a size: by a signal, or by an error as of a full disk."""
 
-    def limit() -> None:
+    def limit(_: Writing) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL if killed else signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -131,7 +167,7 @@ def at_size(size: int, *, killed: bool) -> Ending:
 def on_full_disk(pages: int, folder: Path) -> Ending:
     """Leave so many pages of the disk that a folder is on."""
 
-    def occupy() -> None:
+    def occupy(_: Writing) -> None:
         with (folder / ".rest").open("wb", buffering=0) as rest, suppress(OSError):
             while rest.write(bytes(PAGE)) == PAGE:
                 pass
@@ -141,44 +177,115 @@ def on_full_disk(pages: int, folder: Path) -> Ending:
     return occupy
 
 
-def endings(way: str, count: int, folder: Path, new: Files) -> Iterator[Ending]:
-    """So many different ends of one kind."""
+def endings(way: str, count: int, folder: Path, new: Files, events: int) -> Iterator[Ending]:
+    """So many different ends of one kind; of the events at most those that there are."""
     largest = max(map(len, new.values()))
+    if way == "event":
+        count = min(count, events)
     for k in range(count):
         if way == "event":
-            yield at_event(k + 1, folder)
+            yield at_event(1 + k * events // count)
         elif way == "disk":
             yield on_full_disk(k * (largest // PAGE + 4) // count, folder)
         else:
             yield at_size(k * largest // count, killed=way == "size")
 
 
+def judged(way: str, status: int, folder: Path, new: Files, old: Files) -> list[str]:
+    """What is wrong after one end."""
+    found = faults(files_in(folder), new, old)
+    if way in ("error", "disk") and any(folder.glob(".*.*")):
+        found.append("a draft is left")
+    if status not in EXPECTED[way]:
+        found.append("another end")
+    return found
+
+
+def try_all(
+    writing: Writing, ways: dict[str, int], folder: Path, new: Files, old: Files, out: int
+) -> None:
+    """End copies of a command in all ways and write to a file what is wrong; copies return."""
+    counts = folder.with_name(folder.name + ".count")
+    fill(folder, old)
+    if not (status := writing.copy(lambda own: at_end(own, counts))):
+        return
+    wrong = [f"whole: {text}" for text in faults(files_in(folder), new, {})]
+    assert status in (1000, 1001), status
+    events = int(counts.read_text())
+    counts.unlink()
+    for way, count in ways.items():
+        statuses = []
+        for k, ending in enumerate(endings(way, count, folder, new, events)):
+            fill(folder, old)
+            if not (status := writing.copy(ending)):
+                return
+            statuses.append(status - 1000)
+            said = judged(way, statuses[-1], folder, new, old)
+            lines = [f"{way} {k}, {statuses[-1]}: {text}" for text in said]
+            sys.stderr.writelines(f"{line}\n" for line in lines)
+            wrong += lines
+        if set(statuses) <= {0, 1}:
+            wrong.append(f"{way} ends nothing")
+        killed = sum(status < 0 for status in statuses)
+        print(f"{way}: {len(statuses)} ends, {killed} killed", file=sys.stderr)
+    os.write(out, "".join(f"{line}\n" for line in wrong).encode())
+    os._exit(0)
+
+
+def at_end(writing: Writing, counts: Path) -> None:
+    """Let a whole run say how many events it had, when all is written."""
+    leave = os._exit
+
+    def tell(status: int) -> None:
+        counts.write_text(str(writing.seen))
+        leave(status)
+
+    os._exit = tell  # type: ignore[assignment]
+
+
 def report(ways: dict[str, int], folder: Path, words: list[str]) -> list[str]:
     """What is wrong after any of the ends."""
     words = [word.replace("@", str(folder)) for word in words]
-    assert main(words) in (0, 1)
+    if not (child := os.fork()):  # OpenGL does not survive another fork
+        os._exit(main(words))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (0, 1)
     new = files_in(folder)
     assert new
-    wrong = []
-    for way, count in ways.items():
-        statuses = set()
-        for old in ({}, dict.fromkeys(replaced(new), OLD)):
-            for k, ending in enumerate(endings(way, count, folder, new)):
-                fill(folder, old)
-                status = run(words, ending)
-                statuses.add(status)
-                found = faults(files_in(folder), new, old)
-                if way in ("error", "disk") and any(folder.glob(".*.*")):
-                    found.append("a draft is left")
-                if status not in EXPECTED[way]:
-                    found.append("another end")
-                wrong += [f"{way} {k}, {status}: {text}" for text in found]
-        if statuses == {0}:
-            wrong.append(f"{way} ends nothing")
-    fill(folder, {})
-    if run(words, lambda: None) not in (0, 1) or faults(files_in(folder), new, {}):
-        wrong.append("a complete run after all of them does not write the same")
-    return wrong
+    if words[0] == "demo":
+        replay_demo(folder)
+    wrong = ""
+    for old in ({}, dict.fromkeys(new, OLD)):
+        fill(folder, old)
+        with tempfile.TemporaryFile() as file:
+            tried = functools.partial(
+                try_all, ways=ways, folder=folder, new=new, old=old, out=file.fileno()
+            )
+            run(words, Writing(folder, tried))
+            file.seek(0)
+            wrong += file.read().decode()
+    return wrong.splitlines()
+
+
+def replay_demo(folder: Path) -> None:
+    """Let the next demos write what this one has recorded, in this process and without nodes."""
+    from rosbags.highlevel import AnyReader
+
+    from geared_dynamics.apps.cli import demo
+    from geared_dynamics.ros.demo_conductor import Recorded, write_bag
+
+    runs: dict[str, list[Recorded]] = {}
+    with AnyReader([folder / "recording"]) as reader:
+        for connection, stamp, data in reader.messages():
+            _, name, topic = connection.topic.split("/", 2)
+            runs.setdefault(name, []).append(
+                Recorded(f"/{topic}", stamp, bytes(data), connection.msgtype)
+            )
+
+    def record(_: object, bag: Path, **__: object) -> list[str]:
+        write_bag(bag, runs)
+        return []
+
+    demo.record = record  # type: ignore[assignment]
 
 
 if __name__ == "__main__":

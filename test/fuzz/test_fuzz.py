@@ -11,6 +11,7 @@ import pytest
 
 from fuzz import KEPT
 from fuzz.arrays import PAGE, guarded
+from fuzz.files import Files
 from fuzz.fuzzers import FUZZERS
 from fuzz.guards import Fuzzer, bounded, search
 
@@ -62,6 +63,14 @@ def test_a_wrong_exception_and_a_read_beyond_the_end_are_found(tmp_path: Path) -
     assert [failure.case for failure in failures] == [b"3", b"5"]
     assert "KeyError" in failures[0].what
     assert "signal 11" in failures[1].what
+
+
+def test_good_files_are_read_before_the_time_of_a_case_counts(tmp_path: Path) -> None:
+    """Else the first case pays for the kernels, and where they are not kept each one does."""
+    good, read = {"a.urdf": b"a", "b.urdf": b"b", "c.yaml": b"c"}, []
+    files = Files(lambda: good, lambda name, path: read.append((name, path.read_bytes())))
+    search(Fuzzer(files.case, lambda _: "good"), 0, 2, tmp_path, lambda: False)
+    assert sorted(read) == [("b.urdf", b"b"), ("c.yaml", b"c")]
 
 
 def test_a_guarded_array_lies_at_the_edge() -> None:

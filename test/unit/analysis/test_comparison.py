@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.analysis import comparison_numbers
-from geared_dynamics.analysis.compare import Analysis, analyze, over_spans
+from geared_dynamics.analysis.compare import Analysis, analyze, delays_in, over_spans
 from geared_dynamics.analysis.comparison_numbers import joint_figures, motor_figures, summary
 from geared_dynamics.analysis.coupling_gap import coupling_parts, coupling_sums, unabsorbed_share
 from geared_dynamics.analysis.span_comparison import Kept, predicted
 from geared_dynamics.checks import or_dash
 from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError, RecordingError
-from geared_dynamics.recordings.motions import Meaning
+from geared_dynamics.recordings.motions import JointMotion, Meaning
 from geared_dynamics.recordings.recording import open_recording, recording_from_arrays
+from geared_dynamics.recordings.spans import RESTING
 from naive.drives import ratios_scaled
 from recorded_motions import JOINT_STATE, ROBOTS, elbow, messages, motion, write_sqlite
 
@@ -90,6 +92,29 @@ def test_terms_that_explain_next_to_nothing_are_not_named() -> None:
 def test_delay_is_found() -> None:
     late = analyze(MODEL, recording_from_arrays(T[3:], Q[3:], TAU[:-3]), bandwidth_hz=20.0)
     np.testing.assert_allclose(late.delays, 0.015, atol=1e-4)
+
+
+def test_starts_and_stops_do_not_count_for_the_delay() -> None:
+    """Where a joint begins and ends to move, friction is another than the model's."""
+    count, end = 9 * RESTING, 7 * RESTING
+    v, a = V[:count].copy(), A[:count].copy()
+    for rest in (slice(0, RESTING), slice(8 * RESTING, count)):
+        v[rest] = a[rest] = 0.0
+    expected = np.asarray(gd.inverse_dynamics(MODEL, Q[:count], v, a))
+    effort = np.roll(expected, 3, axis=0)  # 15 ms late
+    begun = slice(RESTING, 2 * RESTING)
+    ended = slice(end, 8 * RESTING)
+    part = JointMotion(
+        np.arange(count), Q[:count], v, a, effort, effort, np.ones(count, dtype=bool)
+    )
+    reader = SimpleNamespace(model=MODEL, meaning=Meaning(), recording=SimpleNamespace(rate=200.0))
+    for spoilt in (begun, ended):
+        effort[spoilt] = 5.0 * np.roll(expected, -6, axis=0)[spoilt]
+    delays = delays_in(reader, part, np.arange(3), 100)  # type: ignore[arg-type]
+    np.testing.assert_allclose(delays, 0.015, atol=1e-4)
+    # The negative control: they would, where the rest of the motion is too short.
+    delays = delays_in(reader, part, np.arange(3), count)  # type: ignore[arg-type]
+    assert (np.abs(np.array(delays) - 0.015) > 1e-3).any()
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from geared_dynamics.analysis.excitation import (
     within,
     write_trajectory_bag,
 )
+from geared_dynamics.analysis.parameter_columns import base_columns, column_names
 from geared_dynamics.description.yaml_files import read_data
 from geared_dynamics.errors import GearedDynamicsError
 from recorded_motions import ROBOTS, elbow
@@ -161,6 +162,23 @@ def test_what_a_motion_determines_least_is_what_it_hardly_moves() -> None:
     assert all(re.search(r"_3\b|_3\.", name) for name in names)
     grades = [FOUND._replace(condition=c).grade for c in (99.0, 101.0, 1001.0)]
     assert grades == ["good", "usable", "poor"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "named"), [((0.85, -0.45, 0.2), 2), ((0.6, 0.5, 0.45, 0.4), 3), ((0.96, 0.28), 1)]
+)
+def test_large_parts_are_named_and_three_at_most(parts: tuple[float, ...], named: int) -> None:
+    count = len(base_columns(MODEL).selection)
+    weak = np.zeros(count)
+    weak[: len(parts)] = parts
+    axes = np.linalg.qr(np.column_stack([weak, np.eye(count)]))[0]
+    found = np.linspace(1e-6, 1.0, count)[:, None] * axes.T
+    names = [column_names(MODEL)[k] for k in base_columns(MODEL).selection]
+    said = weakest_of(MODEL, found)
+    assert [name for name, _ in said] == names[:named]
+    np.testing.assert_allclose(
+        np.abs([part for _, part in said]), np.abs(parts[:named]), rtol=0.05
+    )
 
 
 def test_a_joint_without_limits_is_named() -> None:

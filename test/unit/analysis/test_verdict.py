@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,12 +14,14 @@ from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.impossible import at_bounds, costs
 from geared_dynamics.analysis.parameter_columns import column_names, prior, unit_of
-from geared_dynamics.analysis.verdict import FitFinding, judged, wider_residual
+from geared_dynamics.analysis.verdict import FitFinding, _fails, judged, wider_residual
 from geared_dynamics.apps.cli.identify_output import about_physical
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import build_model
 from geared_dynamics.recordings.motions import Meaning
 from geared_dynamics.recordings.recording import Recording, recording_from_arrays
+from geared_dynamics.recordings.signals import WIDER
+from geared_dynamics.recordings.spans import found_bandwidth
 from recorded_motions import ROBOTS, elbow, motion, torques, truth
 
 pytest.importorskip("scipy", reason="needs geared_dynamics[analysis]")
@@ -295,6 +298,32 @@ def test_the_wider_band_has_the_noise_that_the_fit_leaves_out() -> None:
     # White noise of 0.1 filtered at 20 of 100 Hz leaves about its root; at 4 Hz less by another.
     assert (wider > 1.5 * fitted).all()
     np.testing.assert_allclose(wider, 0.1 * np.sqrt(20.0 / 100.0), rtol=0.25)
+
+
+def test_the_wider_band_is_the_one_given_or_the_one_found() -> None:
+    run = recorded(0.1)
+    found = fit(run)
+    seen = [
+        wider_residual(found, [run], Settings(bandwidth=bandwidth, keep=4.0))
+        for bandwidth in (10.0, 40.0, None)
+    ]
+    assert (seen[1] > 1.5 * seen[0]).all()  # of white noise the part in the band
+    readers = Settings(keep=4.0).readers(found.model, [run])
+    own = WIDER * max(map(found_bandwidth, readers))
+    np.testing.assert_array_equal(
+        seen[2], wider_residual(found, [run], Settings(bandwidth=own, keep=4.0))
+    )
+
+
+def test_what_fails_has_twice_the_residual_and_not_a_small_one() -> None:
+    """Joints: twice and no more, above that, above that by torque only, small, above small."""
+    fit, held = np.array([1.0, 1.0, 1.0, 0.02, 0.02]), np.array([2.0, 2.1, 2.1, 0.05, 0.051])
+    rms, held_rms = np.ones(5), np.array([1.0, 1.0, 1.1, 1.0, 1.0])
+    none = np.zeros(5)
+    result = SimpleNamespace(
+        residual=np.array([none, fit, none, held, none, none]), rms=rms, held_rms=held_rms
+    )
+    np.testing.assert_array_equal(_fails(result), [False, True, False, False, True])  # type: ignore[arg-type]
 
 
 def test_units() -> None:

@@ -135,6 +135,15 @@ def test_free_where_it_does_not_touch() -> None:
     assert contact.impact(model, wall(), Q, -V).impulse[0] == 0.0
 
 
+def test_what_touches_twice_and_is_not_pushed_needs_no_force() -> None:
+    """Forces of two contacts that are one are not unique, but where there are none they are."""
+    model, still = planar(gravity=(0.0, 0.0, 0.0)), np.zeros(2)
+    stop = contact.Constraint(lambda q, t: q[1] - Q[1], bilateral=False)
+    found = contact.constrained_dynamics(model, [stop, stop], Q, still, still)
+    np.testing.assert_array_equal(found.force, 0.0)
+    np.testing.assert_array_equal(found.a, 0.0)
+
+
 def test_released_where_a_force_would_pull() -> None:
     model = planar()
     pulling = contact.constrained_dynamics(model, wall(bilateral=True), Q, SLIDING, -TAU)

@@ -32,6 +32,12 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         lambda: contact.impact(planar(), contact.Line("tip", ORIGIN, (0, 0, 1)), Q, V),
         "violates",
     ),
+    "inside, by a function": (
+        lambda: contact.impact(
+            planar(), [wall(), contact.Constraint(lambda q, t: q[1] - Q[1] + 0.0123)], Q, V
+        ),
+        r"contacts\[1\].*s = 0\.0123 m",
+    ),
     "twice the same": (
         lambda: contact.impact(planar(), [wall(), wall()], Q, V),
         r"contacts\[1\] \(Surface\): depends",
