@@ -24,7 +24,7 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.readings import Sizes, inputs
 from geared_dynamics.observers.smoothness import KEPT, ORDER, PROVEN, extended, leap
-from geared_dynamics.observers.stillness import LONG, doubted, elsewhere, more_than_load, unmoved
+from geared_dynamics.observers.stillness import LONG, cut_short, doubted, more_than_load, unmoved
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
@@ -249,7 +249,7 @@ class Examination:
         A prediction that lags behind a push moves on while a rotor rests: one that was being
         pushed when it came to rest is not soon stuck, nor one beside others that are off more.
         Of one that has rested for long, or since the start, torques alone say it (``_unmoved``);
-        one that has hardly moved of late must be off by more than a load explains.
+        one that friction may have stopped must be off by more than a load explains.
         """
         past, limits, value = self._past, self._limits, float(self._step.row[j])
         count = past.still(j, value)
@@ -259,7 +259,9 @@ class Examination:
         most, surprise[j] = max(BEHIND, SHARE * surprise[j]), 0.0
         if past.surprises[-count][j] > BEHIND or np.any(surprise > most):
             return False
-        return elsewhere(past, j, value, limits) or more_than_load(past, j, value, limits)
+        if cut_short(past, j, value, limits, self._step.dt):
+            return True
+        return more_than_load(past, j, value, limits)
 
     def _unmoved(self, j: int) -> bool:
         """Whether a reading stands still for long, unexpectedly, in spite of its motors' torques.

@@ -42,6 +42,7 @@ AGAINST = 0.35  # of the opposite: so far the estimated force goes against the t
 LAGS = (12, 24, 48)  # instants over which torques are compared first, which is fast
 DEGREE = 5  # of the polynomials that the other joints' motion is fitted with
 INSTANTS = 24  # of that motion at which a load's forces are computed: as many as there is time for
+SUDDENLY = 2.0  # times what friction takes of its rate in a step: faster no rotor comes to rest
 HEAVY = np.repeat([100.0, 30.0, 9.0], [1, 3, 6])  # so large a load may be [kg, kg m, kg m^2]
 TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
 
@@ -182,9 +183,21 @@ def unmoved(past: ReadingHistory, channel: int, value: float, limits: Limits, dt
     )
 
 
-def elsewhere(past: ReadingHistory, channel: int, value: float, limits: Limits) -> bool:
-    """Whether a reading has moved of late as far as a prediction may that leaves it behind."""
-    return any(abs(row[channel] - value) > limits.stuck[channel] for row in past.rows)
+def cut_short(past: ReadingHistory, channel: int, value: float, limits: Limits, dt: float) -> bool:
+    """Whether a reading came to its value faster than friction stops a rotor.
+
+    Args:
+        past: The readings before.
+        channel: Which one stands still.
+        value: What it shows.
+        limits: What is believed.
+        dt: Of a step [s].
+    """
+    first = len(past.rows) - past.still(channel, value) - 1
+    if first < 0:
+        return False
+    step = abs(value - float(past.rows[first][channel]))
+    return step > SUDDENLY * float(limits.rub[channel]) * dt * dt
 
 
 def more_than_load(past: ReadingHistory, channel: int, value: float, limits: Limits) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.observers.kalman_gains import agility
+from geared_dynamics.observers.kalman_gains import agility, kalman_gains
 from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
 from geared_dynamics.observers.stillness import (
     DOUBT,
@@ -14,6 +14,7 @@ from geared_dynamics.observers.stillness import (
     LEAST,
     beyond_load,
     countered,
+    cut_short,
     doubted,
     driven,
     held_acceleration,
@@ -145,3 +146,17 @@ def test_what_no_load_does_is_left() -> None:
     still = loaded(1, 2.0)[0]._replace(rows=(past.rows[-1],) * 64)
     least = min(driven(still, 1, value, given[1], DT), pulled(still, 1, value))
     assert beyond_load(still, 1, value, given[1], rub, model) == pytest.approx(least, rel=1e-6)
+
+
+@pytest.mark.parametrize(("times", "expected"), [(0.5, False), (1.5, False), (3.0, True)])
+def test_friction_needs_time_to_stop_a_rotor(times: float, expected: bool) -> None:
+    """A motion that ends from one instant to the next, by so many times what friction takes."""
+    limits = kalman_gains(rubbing(0.01), resolution=TURN, bandwidth=30.0).limits
+    step = times * limits.rub[1] * DT**2
+    shown = step * np.minimum(np.arange(20.0), 10.0)
+    past = EMPTY
+    for k, value in enumerate(shown):
+        row, zero = np.array([0.0, value, 0.0]), np.zeros(3)
+        past = past.after(k * DT, row, zero, zero, zero)
+    assert cut_short(past, 1, float(shown[-1]), limits, DT) == expected
+    assert not cut_short(past, 0, 0.0, limits, DT), "it has stood since the start"
