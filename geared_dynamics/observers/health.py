@@ -10,6 +10,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, BoolArray, IntArray, real
 from geared_dynamics.errors import ArrayError, shown
+from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.pole_assignment import DEPTH
 from geared_dynamics.observers.smoothness import EMPTY, KEPT, ReadingHistory
 
@@ -71,6 +72,7 @@ class Limits(NamedTuple):
             infinite where the model does not say (``stillness``).
         carried: What forces on the joints, carried to resting rotors, accelerate the readings
             by (c, n), its unit / s^2 / N m.
+        arm: Whose links a load may hang on that the observer does not know (``stillness``).
         stuck: How far the prediction may move while the reading stays the same (c,).
         gate: See ``jump``.
         hold: For how long prediction bridges [s].
@@ -86,6 +88,7 @@ class Limits(NamedTuple):
     agility: Array
     rub: Array
     carried: Array
+    arm: GearedModel
     stuck: Array
     gate: float
     hold: float

@@ -248,6 +248,7 @@ def gating_limits(
         agility=readonly(np.concatenate([G, np.zeros((n + shafts, m))])),
         rub=readonly(np.concatenate([holding, np.full(n + shafts, np.inf)])),
         carried=readonly(np.concatenate([carried(model, G), np.zeros((n + shafts, n))])),
+        arm=model,
         stuck=readonly(STUCK * far),
         gate=GATE,
         hold=hold,

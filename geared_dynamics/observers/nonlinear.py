@@ -213,6 +213,7 @@ def nonlinear_gains(
         agility=G,
         rub=held_acceleration(model, G, np.zeros(m), encoders),
         carried=np.zeros((m, sizes.n)),
+        arm=model,
         stuck=STUCK * far,
         gate=0.0,
         hold=hold,

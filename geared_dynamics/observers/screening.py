@@ -24,7 +24,7 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.readings import Sizes, inputs
 from geared_dynamics.observers.smoothness import KEPT, ORDER, PROVEN, extended, leap
-from geared_dynamics.observers.stillness import DRIVEN, LONG, countered, doubted, driven, pulled
+from geared_dynamics.observers.stillness import LONG, cut_short, doubted, more_than_load, unmoved
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
@@ -248,30 +248,31 @@ class Examination:
 
         A prediction that lags behind a push moves on while a rotor rests: one that was being
         pushed when it came to rest is not soon stuck, nor one beside others that are off more.
-        Of one that has rested for long, or since the start, torques alone say it (``_unmoved``).
+        Of one that has rested for long, or since the start, torques alone say it (``_unmoved``);
+        one that friction may have stopped must be off by more than a load explains.
         """
-        count = self._past.still(j, float(self._step.row[j]))
-        if count < STILL or count >= min(LONG, len(self._past.rows)):
+        past, limits, value = self._past, self._limits, float(self._step.row[j])
+        count = past.still(j, value)
+        if count < STILL or count >= min(LONG, len(past.rows)):
             return False
         surprise = self._before.surprise.copy()
         most, surprise[j] = max(BEHIND, SHARE * surprise[j]), 0.0
-        return bool(self._past.surprises[-count][j] <= BEHIND and np.all(surprise <= most))
+        if past.surprises[-count][j] > BEHIND or np.any(surprise > most):
+            return False
+        if cut_short(past, j, value, limits, self._step.dt):
+            return True
+        return more_than_load(past, j, value, limits)
 
     def _unmoved(self, j: int) -> bool:
         """Whether a reading stands still for long, unexpectedly, in spite of its motors' torques.
 
-        Torques that the model's own load explains count for nothing, nor does a prediction that
-        has not been right of late; friction bridges its own level.
+        Torques that a load explains, the model's own or another, count for nothing, nor does a
+        prediction that has not been right of late; friction bridges its own level.
         """
         rub, value = float(self._limits.rub[j]), float(self._step.row[j])
         if rub == np.inf or self._unproven[j] or self._before.surprise[j] <= BEHIND:
             return False
-        agility, past, dt = self._limits.agility[j], self._past, self._step.dt
-        return bool(
-            driven(past, j, value, agility, dt) > DRIVEN * rub
-            and pulled(past, j, value) > DRIVEN * rub
-            and countered(past, j, value, agility)
-        )
+        return unmoved(self._past, j, value, self._limits, self._step.dt)
 
     def _forget(self, j: int) -> None:
         """What came since a pause shows nothing: it was followed by another."""

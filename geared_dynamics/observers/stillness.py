@@ -11,9 +11,10 @@ say so. With unknown forces on all links no reading excludes the former. It is i
 - that the prediction, which does not know the torque to be held, is far off (``surprise``).
 
 A torque that the model's own load explains (a feedforward that holds a joint while others move)
-changes neither p nor the surprise. After the start of an observer, and after torques were missing,
-both are of its own errors: then a prediction says nothing before it has been right for as long as
-readings are kept (``Health.unproven``).
+changes neither p nor the surprise. A load that the controller knows and the observer does not
+changes both, but only as the motion of the other joints says (``beyond_load``). After the start
+of an observer, and after torques were missing, both are of its own errors: then a prediction says
+nothing before it has been right for as long as readings are kept (``Health.unproven``).
 """
 
 from __future__ import annotations
@@ -21,10 +22,15 @@ from __future__ import annotations
 from math import ceil
 
 import numpy as np
+from numpy.polynomial import legendre
 
-from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.arrays import Array, BoolArray, IntArray
 from geared_dynamics.dynamics.elastic.equations import spring_matrix
+from geared_dynamics.dynamics.packing import columns_of
+from geared_dynamics.dynamics.regressor import regressor
+from geared_dynamics.dynamics.rigid import inverse_dynamics
 from geared_dynamics.model import GearedModel
+from geared_dynamics.observers.health import Limits
 from geared_dynamics.observers.smoothness import ReadingHistory
 
 LEAST = 10  # instants for which a reading must have been the same
@@ -34,6 +40,10 @@ DRIVEN = 5.0  # times its friction: so much a torque may change at a rotor that 
 DOUBT = 2.5  # times its friction: if torque and estimated force change by more it is doubted
 AGAINST = 0.35  # of the opposite: so far the estimated force goes against the torque
 LAGS = (12, 24, 48)  # instants over which torques are compared first, which is fast
+DEGREE = 5  # of the polynomials that the other joints' motion is fitted with
+INSTANTS = 24  # of that motion at which a load's forces are computed: as many as there is time for
+SUDDENLY = 2.0  # times what friction takes of its rate in a step: faster no rotor comes to rest
+HEAVY = np.repeat([100.0, 30.0, 9.0], [1, 3, 6])  # so large a load may be [kg, kg m, kg m^2]
 TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
 
 NOWHERE = np.zeros(1, bool)
@@ -152,3 +162,132 @@ def pulled(past: ReadingHistory, channel: int, value: float) -> float:
     """The same of what the observer added to the model's acceleration."""
     count = past.still(channel, value)
     return float(np.ptp([pull[channel] for pull in past.pulls[-count:]])) if count else 0.0
+
+
+def unmoved(past: ReadingHistory, channel: int, value: float, limits: Limits, dt: float) -> bool:
+    """Whether a reading stands still under torques that neither friction nor a load explains.
+
+    Args:
+        past: The readings before.
+        channel: Which one.
+        value: What it shows.
+        limits: What is believed.
+        dt: Of a step [s].
+    """
+    agility, most = limits.agility[channel], DRIVEN * limits.rub[channel]
+    return bool(
+        driven(past, channel, value, agility, dt) > most
+        and pulled(past, channel, value) > most
+        and countered(past, channel, value, agility)
+        and more_than_load(past, channel, value, limits)
+    )
+
+
+def cut_short(past: ReadingHistory, channel: int, value: float, limits: Limits, dt: float) -> bool:
+    """Whether a reading came to its value faster than friction stops a rotor.
+
+    Args:
+        past: The readings before.
+        channel: Which one stands still.
+        value: What it shows.
+        limits: What is believed.
+        dt: Of a step [s].
+    """
+    first = len(past.rows) - past.still(channel, value) - 1
+    if first < 0:
+        return False
+    step = abs(value - float(past.rows[first][channel]))
+    return step > SUDDENLY * float(limits.rub[channel]) * dt * dt
+
+
+def more_than_load(past: ReadingHistory, channel: int, value: float, limits: Limits) -> bool:
+    """Whether ``beyond_load`` is more than a doubt; so it is where friction is unknown."""
+    rub, agility = float(limits.rub[channel]), limits.agility[channel]
+    if rub == np.inf:
+        return True
+    return beyond_load(past, channel, value, agility, rub, limits.arm) > DOUBT * rub
+
+
+def beyond_load(
+    past: ReadingHistory,
+    channel: int,
+    value: float,
+    agility: Array,
+    rub: float,
+    model: GearedModel,
+) -> float:
+    """The lesser of ``driven`` and ``pulled`` without what a load explains.
+
+    A load p (m, m c, I) on a link at an end of the arm, that only the controller knows, changes
+    torque and estimated force alike, each by a multiple of
+
+        g' Y(q, v, a) p less its mean,
+
+    g what forces on the joints accelerate the channel by, with the motion of the other joints as
+    their encoders show it. The most likely such load is taken out, of the torque less what the
+    model needs for that motion, and of the force: as if loads had the deviations ``HEAVY``, and
+    the rest that of friction.
+
+    Args:
+        past: The readings before.
+        channel: Which one stands still.
+        value: What it shows.
+        agility: What motors' torques accelerate it by (m,).
+        rub: What friction does.
+        model: The arm.
+    """
+    count = past.still(channel, value)
+    motion = joint_motion(past, channel, value, model, count)
+    if motion is None:
+        return 0.0
+    some, q, v, a = motion
+    bodies, parents = columns_of(model).bodies, model.tree.parent
+    ends = [first + k for b, first in enumerate(bodies) if b not in parents for k in range(10)]
+    along = agility @ model.motor_map.inverse
+    loads = np.einsum("n,knc->kc", along, regressor(model, q, v, a)[:, :, ends])
+    given = (
+        np.array(past.torques[-count:])[some] @ agility - inverse_dynamics(model, q, v, a) @ along
+    )
+    added = np.array([pull[channel] for pull in past.pulls[-count:]])[some]
+    left, loads = (x - x.mean(axis=0) for x in (np.column_stack([given, added]), loads))
+    loads *= np.tile(HEAVY, len(ends) // len(HEAVY)) / rub
+    left -= loads @ np.linalg.solve(loads.T @ loads + np.eye(len(ends)), loads.T @ left)
+    return float(np.ptp(left, axis=0).min())
+
+
+def joint_motion(
+    past: ReadingHistory, channel: int, value: float, model: GearedModel, count: int
+) -> tuple[IntArray, Array, Array, Array] | None:
+    """Position, velocity, acceleration (k, n) of the joints over the newest instants, and which.
+
+    None where an encoder has shown nothing in that time.
+
+    Args:
+        past: The readings before.
+        channel: Which one stands still.
+        value: What it shows.
+        model: The arm.
+        count: Of the instants.
+    """
+    if count < LEAST:
+        return None
+    times, motors = np.array(past.times[-count:]), len(model.motor_names)
+    rows = np.array([row[:motors] for row in past.rows[-count:]])
+    rows[:, channel] = value
+    here = np.isfinite(rows)
+    if not here.all():
+        if not here.any(axis=0).all():
+            return None
+        for column, there in zip(rows.T, here.T, strict=True):
+            column[~there] = np.interp(times[~there], times[there], column[there])
+    scale = 2.0 / (times[-1] - times[0])
+    s = scale * (times - times[0]) - 1.0
+    degree = min(DEGREE, count // 4)
+    fitted = legendre.legfit(s, rows @ model.motor_map.inverse, degree)
+    some = np.unique(np.linspace(0, count - 1, min(count, INSTANTS)).astype(np.int64))
+    at = s[some]
+    q, v, a = (
+        np.ascontiguousarray(scale**k * legendre.legval(at, legendre.legder(fitted, k)).T)
+        for k in range(3)
+    )
+    return some, q, v, a

@@ -5,14 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from geared_dynamics.observers.kalman_gains import agility
+import geared_dynamics as gd
+from geared_dynamics.observers.kalman_gains import agility, kalman_gains
 from geared_dynamics.observers.smoothness import EMPTY, ReadingHistory
 from geared_dynamics.observers.stillness import (
+    DOUBT,
+    DRIVEN,
     LEAST,
+    beyond_load,
     countered,
+    cut_short,
     doubted,
     driven,
     held_acceleration,
+    pulled,
 )
 from observer_arms import DT, TURN, rubbing
 from simulated_arms import arm
@@ -93,3 +99,64 @@ def test_what_holds_a_rotor() -> None:
     more = held_acceleration(model, given, np.zeros(3), step) - own
     assert more[0] == pytest.approx(given[0, 0] * 9e3 / 120.0**2 * 7e-2, rel=1e-2)
     assert more[1:] == pytest.approx(np.zeros(2), abs=1e-2)
+
+
+def loaded(channel: int, load: float) -> tuple[ReadingHistory, float]:
+    """A joint held while others move a load that the observer does not know; its friction."""
+    model, heavy = rubbing(0.01), rubbing(0.01).with_payload(load, (0.05, 0.0, 0.1))
+    given, past = agility(model, np.zeros(3)), EMPTY
+    back, A = model.motor_map.inverse, model.motor_map.A
+    away, posture = np.where(np.arange(3) == channel, 0.0, 0.5), np.array([0.2, -0.4, 0.6])
+    for k in range(64):
+        t = 12.0 * k * DT
+        q, v, a = posture + away * np.sin(t), 12 * away * np.cos(t), -144 * away * np.sin(t)
+        own = gd.inverse_dynamics(model, q, v, a)
+        missing = gd.inverse_dynamics(heavy, q, v, a) - own
+        torque, pull = back @ (own + missing), -given @ back @ missing
+        shown = TURN * np.round(A.T @ q / TURN)
+        past = past.after(k * DT, shown, np.zeros(3), torque, pull)
+    rub = held_acceleration(model, given, np.full(3, 0.01), np.full(3, 1e-9))
+    return past, float(rub[channel])
+
+
+@pytest.mark.parametrize("channel", [1, 2])
+@pytest.mark.parametrize("load", [2.0, 8.0])
+def test_what_a_load_does_by_its_motion_counts_for_nothing(channel: int, load: float) -> None:
+    past, rub = loaded(channel, load)
+    model = rubbing(0.01)
+    along, value = agility(model, np.zeros(3))[channel], float(past.rows[-1][channel])
+    assert driven(past, channel, value, along, DT) > DRIVEN * rub
+    assert pulled(past, channel, value) > DRIVEN * rub
+    assert countered(past, channel, value, along)
+    assert beyond_load(past, channel, value, along, rub, model) < DOUBT / 4.0 * rub
+
+
+def test_what_no_load_does_is_left() -> None:
+    """The negative controls: a ramp of six levels beside it, and an arm that stands."""
+    model = rubbing(0.01)
+    past, rub = loaded(1, 2.0)
+    given, value = agility(model, np.zeros(3)), float(past.rows[-1][1])
+    more = 0.06 * np.clip(np.arange(64) / 8.0 - 4.0, 0.0, 1.0)
+    ramp = np.outer(more, [0.0, 1.0, 0.0])
+    past = past._replace(
+        torques=tuple(np.array(past.torques) + ramp),
+        pulls=tuple(np.array(past.pulls) - ramp @ given.T),
+    )
+    assert beyond_load(past, 1, value, given[1], rub, model) > DOUBT * rub
+    still = loaded(1, 2.0)[0]._replace(rows=(past.rows[-1],) * 64)
+    least = min(driven(still, 1, value, given[1], DT), pulled(still, 1, value))
+    assert beyond_load(still, 1, value, given[1], rub, model) == pytest.approx(least, rel=1e-6)
+
+
+@pytest.mark.parametrize(("times", "expected"), [(0.5, False), (1.5, False), (3.0, True)])
+def test_friction_needs_time_to_stop_a_rotor(times: float, expected: bool) -> None:
+    """A motion that ends from one instant to the next, by so many times what friction takes."""
+    limits = kalman_gains(rubbing(0.01), resolution=TURN, bandwidth=30.0).limits
+    step = times * limits.rub[1] * DT**2
+    shown = step * np.minimum(np.arange(20.0), 10.0)
+    past = EMPTY
+    for k, value in enumerate(shown):
+        row, zero = np.array([0.0, value, 0.0]), np.zeros(3)
+        past = past.after(k * DT, row, zero, zero, zero)
+    assert cut_short(past, 1, float(shown[-1]), limits, DT) == expected
+    assert not cut_short(past, 0, 0.0, limits, DT), "it has stood since the start"
