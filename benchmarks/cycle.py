@@ -24,6 +24,7 @@ import rclpy
 
 import geared_dynamics as gd
 from geared_dynamics.apps import latency_run
+from geared_dynamics.apps.processes import own_domain
 from geared_dynamics.ros import feedforward, feedforward_topics, node_timing
 from geared_dynamics.ros.feedforward import FeedforwardNode
 from geared_dynamics.ros.node_timing import Swallow, cycle_times
@@ -137,9 +138,9 @@ def main() -> None:
     seconds = numbers[1] if len(numbers) > 1 else usual
     files = latency_figures.default_files()
     model = gd.load_model(*files)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, own_domain() as domain:
         folder = Path(name)
-        os.environ |= latency_run.environment(None, folder)
+        os.environ |= latency_run.environment(domain, folder)
         options = latency_run.Options(
             model.joint_names, latency_figures.posture(model), rate, seconds, 0.0, None
         )

@@ -248,7 +248,8 @@ def report(ways: dict[str, int], folder: Path, words: list[str]) -> list[str]:
     words = [word.replace("@", str(folder)) for word in words]
     if not (child := os.fork()):  # OpenGL does not survive another fork
         os._exit(main(words))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (0, 1)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, 1), f"unhindered it ends with {status}"
     new = files_in(folder)
     assert new
     if words[0] == "demo":

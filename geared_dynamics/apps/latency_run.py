@@ -5,6 +5,7 @@ Knows no ROS: the nodes are processes of their own.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 import geared_dynamics as gd
-from geared_dynamics.apps.processes import Child, Children
+from geared_dynamics.apps.processes import Child, Children, own_domain
 from geared_dynamics.arrays import Array
 from geared_dynamics.errors import GearedDynamicsError, MissingPackageError
 from geared_dynamics.model import GearedModel
@@ -49,7 +50,6 @@ PLACE = "loop-benchmark"
 HERE = "geared_dynamics.ros"
 COMPUTE_TIME = 3.0  # [s] for the cycle inside the process, at most as long as over DDS
 STEPS = "steps.npy"
-DOMAINS = 101  # ids from 1 that leave Linux's own ports alone; 0 is where a robot may be
 
 
 class Options(NamedTuple):
@@ -144,9 +144,13 @@ def measure(measured: Measured, options: Options) -> Result:
     if measured.goal and importlib.util.find_spec("control_msgs") is None:
         remedy = "install ros-<distro>-control-msgs, which PyPI does not have"
         raise GearedDynamicsError(PLACE, "--goal needs control_msgs", remedy)
-    with tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name:
+    given = options.domain
+    with (
+        own_domain() if given is None else contextlib.nullcontext(given) as domain,
+        tempfile.TemporaryDirectory(prefix="loop_benchmark_") as name,
+    ):
         folder = Path(name)
-        env = environment(options.domain, folder)
+        env = environment(domain, folder)
         compute, inside = None, 0.0
         if measured.compute:
             with Children(env, folder) as children:
@@ -252,11 +256,10 @@ def parameter_file(values: Mapping[str, object]) -> str:
     return json.dumps({"/**": {"ros__parameters": dict(values)}})
 
 
-def environment(domain: int | None, logs: Path) -> dict[str, str]:
-    """Return the variables that keep the run on this machine and in its own domain."""
-    own = 1 + os.getpid() % DOMAINS
+def environment(domain: int, logs: Path) -> dict[str, str]:
+    """Return the variables that keep the run on this machine and in a domain."""
     return {
-        "ROS_DOMAIN_ID": str(own if domain is None else domain),
+        "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "ROS_LOG_DIR": str(logs),
         "PYTHONUNBUFFERED": "1",

@@ -7,10 +7,11 @@ import ctypes
 import os
 import queue
 import signal
+import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, cast
@@ -23,7 +24,35 @@ TRACEBACK = "Traceback (most recent call last):"
 TAIL = 2000  # characters of a process's output in an error
 PARENT_DEATH = 1  # Linux's PR_SET_PDEATHSIG
 ENDS = tuple(signal.Signals[name] for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+# Domain 0 is where the user's own robot is. Beyond 101 the ports of DDS would reach into
+# the range from which Linux hands out ports.
+FIRST, LAST = 1, 101
+LOCKS = 21000  # TCP port of domain 0's lock; never listened on
 PRCTL = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+
+
+@contextlib.contextmanager
+def own_domain(begin: int | None = None) -> Iterator[int]:
+    """Yield a ROS domain in 1..101 that stays ours until the block ends.
+
+    The lock is a bound port: other commands and tests on this machine see it, and it goes with
+    the process, however that ends.
+
+    Args:
+        begin: Where the search begins; by default everybody begins elsewhere.
+    """
+    count, begin = LAST - FIRST + 1, os.getpid() if begin is None else begin
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as lock:
+        for offset in range(count):
+            domain = FIRST + (begin + offset) % count
+            try:
+                lock.bind(("127.0.0.1", LOCKS + domain))
+            except OSError:
+                continue
+            yield domain
+            return
+    finding = f"all ROS domains from {FIRST} to {LAST} are taken on this machine"
+    raise GearedDynamicsError("ROS", finding, "end other runs")
 
 
 def end_with_parent() -> None:

@@ -13,7 +13,6 @@ import pytest
 
 from feedforward_rig import Rig
 from ros_harness import Graph, Processes
-from ros_harness.domain import FIRST, LAST, own_domain
 
 HERE = Path(__file__).resolve().parent
 ECHO = ("-m", "geared_dynamics.ros.echo")
@@ -30,13 +29,6 @@ def is_alive(pid: int) -> bool:
         ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return not status.stdout.startswith("Z")
-
-
-def test_domains_differ_while_they_are_held() -> None:
-    with own_domain() as one, own_domain() as other:
-        assert one != other
-        assert {one, other} <= set(range(FIRST, LAST + 1))
-        assert LAST <= 101
 
 
 def test_two_nodes_echo_joint_states(processes: Processes, graph: Graph) -> None:

@@ -54,7 +54,7 @@ from geared_dynamics.apps.demo_report import (
     write_report,
 )
 from geared_dynamics.apps.latency_run import environment
-from geared_dynamics.apps.processes import Child, Children
+from geared_dynamics.apps.processes import Child, Children, own_domain
 from geared_dynamics.files import (
     RobotFiles,
     drivetrain_beside,
@@ -250,7 +250,7 @@ def record(plan: DemoPlan, bag: Path, *, lock_step: bool, progress: OnProgress) 
     """
     with tempfile.TemporaryDirectory(prefix="geared_dynamics_demo_") as name:
         place = Path(name)
-        with Children(graph(place), place) as children:
+        with own_domain() as domain, Children(graph(domain, place), place) as children:
             return _record(children, place, task_of(plan, bag, lock_step), plan, progress)
 
 
@@ -319,11 +319,11 @@ def write_parameters(path: Path, node: str, values: dict[str, Any]) -> None:
     write_text(path, text)
 
 
-def graph(logs: Path) -> dict[str, str]:
+def graph(domain: int, logs: Path) -> dict[str, str]:
     """Environment variables: a graph of our own on this machine, found quickly."""
     profile = str(folder("config") / "fastdds_fast_discovery.xml")
     prefixes = [sys.prefix, *os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)]
-    return environment(None, logs) | {
+    return environment(domain, logs) | {
         "FASTRTPS_DEFAULT_PROFILES_FILE": profile,  # Jazzy
         "FASTDDS_DEFAULT_PROFILES_FILE": profile,  # Kilted
         "AMENT_PREFIX_PATH": os.pathsep.join(filter(None, prefixes)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
@@ -11,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from geared_dynamics.apps.processes import PRCTL, Children
+from geared_dynamics.apps import latency_run, processes
+from geared_dynamics.apps.cli import demo
+from geared_dynamics.apps.latency_run import Options, echo, measure
+from geared_dynamics.apps.processes import FIRST, LAST, PRCTL, Children, own_domain
 from geared_dynamics.errors import GearedDynamicsError
 
 # A child that holds a pipe open as long as it lives: its end is the pipe's.
@@ -74,3 +78,59 @@ def test_a_child_that_fails_is_quoted_without_its_traceback(
             child.wait_for_line("never")
     assert said in str(caught.value)
     assert "Traceback" not in str(caught.value)
+
+
+# -- a graph of one's own ------------------------------------------------------------------------
+
+
+def test_domains_differ_while_they_are_held() -> None:
+    with own_domain() as one, own_domain() as other:
+        assert one != other
+        assert {one, other} <= set(range(FIRST, LAST + 1))
+        assert LAST <= 101
+
+
+def test_no_domain_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "LAST", 3)
+    monkeypatch.setattr(processes, "LOCKS", 20500)  # what other tests hold is not asked
+    with contextlib.ExitStack() as held:
+        domains = {held.enter_context(own_domain()) for _ in range(3)}
+        assert domains == {1, 2, 3}
+        with pytest.raises(GearedDynamicsError, match="all ROS domains from 1 to 3 are taken"):
+            held.enter_context(own_domain())
+    with own_domain() as again:
+        assert again in domains
+
+
+def test_a_demo_stays_out_of_a_domain_that_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would meet a second node of the same name there."""
+
+    def conduct(children: Children, *_: object) -> list[str]:
+        return [children._env["ROS_DOMAIN_ID"]]
+
+    monkeypatch.setattr(demo, "_record", conduct)
+    monkeypatch.setattr(demo, "task_of", lambda *_: None)
+    with own_domain() as held:
+        (used,) = demo.record(  # type: ignore[arg-type]
+            None, tmp_path, lock_step=True, progress=lambda *_: None
+        )
+        assert FIRST <= int(used) <= LAST
+        assert int(used) != held
+
+
+@pytest.mark.parametrize("given", [None, 7])
+def test_so_does_a_benchmark_unless_one_is_given(
+    given: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("rclpy")
+    used = []
+
+    def run(children: Children, *_: object) -> None:
+        used.append(int(children._env["ROS_DOMAIN_ID"]))
+
+    monkeypatch.setattr(latency_run, "_measure", run)
+    with own_domain() as held, pytest.raises(AttributeError):  # there is no result
+        measure(echo(), Options(["joint_1"], [0.0], 1000, 1.0, 1.0, given))
+    assert used[0] == 7 if given else FIRST <= used[0] <= LAST and used[0] != held

@@ -9,6 +9,8 @@ import pytest
 
 import geared_dynamics as gd
 from elastic_arms import elastic_arm
+from geared_dynamics import kernels
+from geared_dynamics.kernels import layout
 from geared_dynamics.observers.readings import at_rest
 from observer_arms import DT, TURN, drive, followed, moved
 from simulated_arms import arm
@@ -245,3 +247,23 @@ def test_rigid_joints_in_the_same_arm() -> None:
         state = ob.kalman_step(model, gains, state, gd.Measurement(shown, tau_m), DT)
     assert state.health.valid
     assert np.abs(state.mean[:4] - z[:4]).max() < 1e-5
+
+
+@pytest.mark.parametrize("kernel", ["observer_predict", "observer_update"])
+def test_an_estimate_without_a_finite_successor_is_held(
+    kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = arm()
+    gains = ob.kalman_gains(model, resolution=TURN)
+    y = gd.Measurement(gd.elastic.structure_matrix(model)[3:].T @ np.zeros(3), np.zeros(3))
+    state = ob.kalman_start(model, gains, y)
+    assert ob.kalman_step(model, gains, state, y, DT).health.valid, "negative control"
+    if kernel == "observer_predict":  # its square is not finite
+        state = state._replace(mean=state.mean + 1e200 * (np.arange(len(state.mean)) >= 6))
+    else:
+        monkeypatch.setattr(kernels, kernel, lambda *_: layout.OVERFLOW)
+    found = ob.kalman_step(model, gains, state, y, DT)
+    assert found.health.faults == ob.Fault.DIVERGED | ob.Fault.HELD
+    assert not found.health.valid
+    np.testing.assert_array_equal(found.mean, state.mean)
+    np.testing.assert_array_equal(found.root, state.root)

@@ -16,7 +16,9 @@ from geared_dynamics.apps.cli.main import main
 from geared_dynamics.arrays import readonly
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.trace.c_code import export_c
-from geared_dynamics.trace.joined_functions import ALL
+from geared_dynamics.trace.c_text import parameters_of
+from geared_dynamics.trace.joined_functions import ALL, forms_for
+from geared_dynamics.trace.structure import ABOVE, BELOW
 from long_cases import cases
 from traced_arms import any_arm
 
@@ -150,6 +152,18 @@ def test_a_struct_of_other_numbers_is_the_other_arm(tmp_path: Path) -> None:
     assert built(full).returncode == 1
     assert other_source == source
     assert "elbow_parameters *parameters" in bare[0].read_text()
+
+
+@pytest.mark.parametrize("name", ["elbow", "brisk6"])
+def test_code_for_a_struct_counts_on_the_signs_that_the_arm_has(name: str) -> None:
+    model, seen = load(name), []
+    forms = forms_for("motor_commands", model)
+    kinds = parameters_of(model, "motor_commands", forms, {}).structure.kinds
+    for form, said in zip(forms.values(), kinds, strict=True):
+        assert (form.numbers[said == ABOVE] > 0.0).all()
+        assert (form.numbers[said == BELOW] < 0.0).all()
+        seen += said.tolist()
+    assert ABOVE in seen
 
 
 def test_what_a_struct_cannot_hold_is_refused(tmp_path: Path) -> None:
