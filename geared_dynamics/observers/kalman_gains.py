@@ -27,6 +27,7 @@ LINK_PACE = 5.0  # The same for a link and for a spring's deflection [rad/s or m
 STUCK = 0.2
 # An acceleration of a rotor, a link or a twist may begin at once with so much.
 SUDDEN, LINK_SUDDEN = 3e3, 3e3  # [rad/s^2], and [rad/s^2 or m/s^2]
+FASTEST = 1e6  # [Hz] No encoder shows a force so soon; far beyond it variances overflow.
 TURN = 2.0 * pi  # [rad] An encoder whose step or noise is no part of a turn tells nothing.
 GATE = 10.0  # standard deviations
 FADE = 0.4  # of the bandwidth [rad/s]: at least so fast the filter's slowest errors die out
@@ -150,7 +151,7 @@ def kalman_gains(
     refuse_play(model, torques)
     for name, value in (("rate", rate), ("hold", hold), ("window", window)):
         positive(name, value, 1)
-    w = 2.0 * pi * positive("bandwidth", bandwidth, n)
+    w = 2.0 * pi * positive("bandwidth", bandwidth, n, below=FASTEST)
     posture_ = np.zeros(n) if posture is None else finite_input("posture", posture, n)
     both = both_sides(model, links, torques)
     at_joint, walk = walks(model, posture_, encoders / np.sqrt(rate), w, both)

@@ -204,6 +204,7 @@ def test_a_state_is_a_value() -> None:
         ({"resolution": [1e-4, 1e-4]}, "resolution"),
         ({"resolution": TURN, "bandwidth": 0.0}, "bandwidth"),
         ({"resolution": TURN, "bandwidth": np.nan}, "bandwidth"),
+        ({"resolution": TURN, "bandwidth": 1e160}, r"bandwidth: is 1e\+160; .* below 1e\+06"),
         ({"resolution": TURN, "noise": "x"}, "noise"),
         ({"resolution": TURN, "link_noise": 0.0}, "link_noise"),
         ({"resolution": TURN, "link_noise": [1.0, 2.0]}, "link_noise"),
