@@ -42,6 +42,7 @@ AGAINST = 0.35  # of the opposite: so far the estimated force goes against the t
 LAGS = (12, 24, 48)  # instants over which torques are compared first, which is fast
 DEGREE = 5  # of the polynomials that the other joints' motion is fitted with
 INSTANTS = 24  # of that motion at which a load's forces are computed: as many as there is time for
+SHOWN = 1e6  # [rad or m] Beyond it a reading is no motion, and its forces would overflow.
 SUDDENLY = 2.0  # times what friction takes of its rate in a step: faster no rotor comes to rest
 HEAVY = np.repeat([100.0, 30.0, 9.0], [1, 3, 6])  # so large a load may be [kg, kg m, kg m^2]
 TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
@@ -260,7 +261,7 @@ def joint_motion(
 ) -> tuple[IntArray, Array, Array, Array] | None:
     """Position, velocity, acceleration (k, n) of the joints over the newest instants, and which.
 
-    None where an encoder has shown nothing in that time.
+    None where an encoder has shown nothing in that time, or what no arm does.
 
     Args:
         past: The readings before.
@@ -280,6 +281,8 @@ def joint_motion(
             return None
         for column, there in zip(rows.T, here.T, strict=True):
             column[~there] = np.interp(times[~there], times[there], column[there])
+    if np.abs(rows).max() > SHOWN:
+        return None
     scale = 2.0 / (times[-1] - times[0])
     s = scale * (times - times[0]) - 1.0
     degree = min(DEGREE, count // 4)

@@ -31,7 +31,7 @@ from geared_dynamics.recordings.table_file import TimeUnit
 Value = TypeVar("Value", str, float)
 
 FILES_OF_ROBOT = {".urdf": "robot", ".yaml": "drivetrain", ".yml": "drivetrain"}
-LONG = 2**28  # bytes of recordings; half an hour of eight joints at 1 kHz
+LONG = 2**28  # bytes of recordings; twelve minutes of seven joints at 1 kHz
 LINK_OF_LOAD = "that carries it, frames of fixed joints (tool0) included"
 
 

@@ -83,7 +83,7 @@ def test_a_healthy_arm_shows_the_same(bench: Any, case: Case) -> None:
 
 @pytest.mark.parametrize("case", cases([CREEPING], [NEAR]))
 def test_a_push_alike_hides_a_torque_of_more_levels(bench: Any, case: Case) -> None:
-    """By less than a hundredth of the push, of which nobody knows as much."""
+    """By less than a hundredth of the push, which is known less well than that."""
     model = bench[0].elbow()
     run, begin = run_of(bench, model, case)
     part = bench[1].window(run, case.at - 30, case.at + begin + 20)

@@ -148,6 +148,17 @@ def test_what_no_load_does_is_left() -> None:
     assert beyond_load(still, 1, value, given[1], rub, model) == pytest.approx(least, rel=1e-6)
 
 
+@pytest.mark.parametrize("shown", [1e7, 1e160, -1e300, np.nan])
+def test_another_reading_that_is_wrong_is_no_error(shown: float) -> None:
+    """The encoder that stands is not named for it."""
+    past, rub = loaded(1, 2.0)
+    model, rows = rubbing(0.01), [row.copy() for row in past.rows]
+    rows[30][2] = shown
+    past, value = past._replace(rows=tuple(rows)), float(past.rows[-1][1])
+    given = agility(model, np.zeros(3))[1]
+    assert beyond_load(past, 1, value, given, rub, model) < DOUBT * rub
+
+
 @pytest.mark.parametrize(("times", "expected"), [(0.5, False), (1.5, False), (3.0, True)])
 def test_friction_needs_time_to_stop_a_rotor(times: float, expected: bool) -> None:
     """A motion that ends from one instant to the next, by so many times what friction takes."""
