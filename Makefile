@@ -14,6 +14,8 @@ ROOMS ?=
 # More workers than processors are quicker, and make the tests between processes miss their times.
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -rsxXR --tb=short
+# A test that hangs ends its worker: an error raised in the test might wait for the same process again.
+BOUND = --timeout 300 --timeout-method thread
 SOURCES = setup.py setup.cfg pyproject.toml tools/install.py
 
 # Where an environment forbids it, each of the hundreds of processes that the tests start would
@@ -57,8 +59,8 @@ imports: $(VENV)/.installed ## the borders between the rooms
 
 unit: $(VENV)/.installed ## the tests; TESTS="test/unit -k mesh" selects
 	$(BIN)/python tools/compile_kernels.py
-	$(PYTEST) -n $(WORKERS) --dist worksteal $(TESTS) || { test $$? = 1 && \
-	    echo "## what failed, alone" && $(PYTEST) --last-failed --lfnf none --again -x $(TESTS); }
+	$(PYTEST) $(BOUND) -n $(WORKERS) --dist worksteal $(TESTS) || { test $$? = 1 && \
+	    echo "## what failed, alone" && $(PYTEST) $(BOUND) --last-failed --lfnf none --again -x $(TESTS); }
 
 validate: $(VENV)/.installed ## long proofs: the tests with sixty times as many random examples, and the marked ones
 	HYPOTHESIS_PROFILE=validate $(PYTEST) -n auto -m "validate or not validate" $(TESTS)

@@ -42,6 +42,7 @@ CORE = [
 TESTING = [
     "pytest>=7.4",
     "pytest-xdist",
+    "pytest-timeout",
     "hypothesis>=6.80",
     "sympy",
     "scipy",

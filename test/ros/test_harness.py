@@ -16,7 +16,7 @@ from ros_harness import Graph, Processes
 
 HERE = Path(__file__).resolve().parent
 ECHO = ("-m", "geared_dynamics.ros.echo")
-IDLE = "import signal\nprint('ready', flush=True)\nwhile True: signal.pause()\n"
+IDLE = "import signal\nprint('ready', flush=True)\nwhile True: signal.sigtimedwait([], 0.05)\n"
 
 
 def is_alive(pid: int) -> bool:

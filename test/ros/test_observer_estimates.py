@@ -129,7 +129,7 @@ def test_a_push_is_seen_as_external_torque(rig: ObserverRig) -> None:
 
 def test_a_stall_of_the_machine_is_bridged(rig: ObserverRig) -> None:
     """While nothing is sent the node goes on by itself; then its answers are as good as before."""
-    rig.start()
+    rig.start(max_extrapolation=1.0)  # the longest: a machine may stall twice
     rig.until_valid()
     for _ in range(50):
         rig.cycle()

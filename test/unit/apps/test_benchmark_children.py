@@ -14,7 +14,7 @@ from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.latency_figures import ProcessSample, sample, usage
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs signals and process groups")
-IDLE = "import signal\nprint('ready', flush=True)\nwhile True: signal.pause()"
+IDLE = "import signal\nprint('ready', flush=True)\nwhile True: signal.sigtimedwait([], 0.05)"
 
 
 def started(children: Children, code: str = IDLE) -> Child:

@@ -18,16 +18,18 @@ from geared_dynamics.apps.latency_run import Options, echo, measure
 from geared_dynamics.apps.processes import FIRST, LAST, PRCTL, Children, own_domain
 from geared_dynamics.errors import GearedDynamicsError
 
+# Looks for signals again and again: pause() would miss one that comes just before it.
+WAIT = "while True: signal.sigtimedwait([], 0.05)"
 # A child that holds a pipe open as long as it lives: its end is the pipe's.
-CHILD = "import signal; pipe = open('PIPE', 'w'); print('begun', flush=True); signal.pause()"
-PARENT = """
+CHILD = f"import signal\npipe = open('PIPE', 'w')\nprint('begun', flush=True)\n{WAIT}"
+PARENT = f"""
 import signal, sys
 from pathlib import Path
 from geared_dynamics.apps.processes import Children
-with Children({}, Path(sys.argv[1])) as children:
+with Children({{}}, Path(sys.argv[1])) as children:
     children.start("child", "-c", sys.argv[2]).wait_for_line("begun")
     print("ready", flush=True)
-    signal.pause()
+    {WAIT}
 """
 END = 20.0  # [s] within which the child must have ended; it takes milliseconds
 
@@ -56,7 +58,10 @@ def test_children_end(number: signal.Signals, tmp_path: Path) -> None:
         assert parent.stdout.readline() == "ready\n"
         assert not select.select([reading], [], [], 0.0)[0], "the child lives"
         parent.send_signal(number)
-        parent.wait(END)
+        try:
+            parent.wait(END)
+        finally:
+            parent.kill()
     assert select.select([reading], [], [], END)[0], "the child is still there"
     assert os.read(reading, 1) == b""
     os.close(reading)
