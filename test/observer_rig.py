@@ -17,7 +17,8 @@ from ros_harness import Graph, Inbox, Process, Processes
 
 NAN = float("nan")
 TOPICS = ("link_state", "motor_state", "torque_estimate", "external_torque")
-RETRIES = 2  # joint states that may get lost in a row
+RETRIES = 60  # joint states that may get lost in a row
+ANSWER = 0.25  # [s] after which one counts as lost: sooner than estimates without one are invalid
 PERIOD = 0.002  # of the simulated joint states [s]
 
 
@@ -142,7 +143,7 @@ class ObserverRig:
             seen, stamp = inbox.count, stamp_of(self.send())
             try:
                 return self.graph.until(
-                    lambda seen=seen, stamp=stamp: self.answer(seen, stamp), "an estimate", 5.0
+                    lambda seen=seen, stamp=stamp: self.answer(seen, stamp), "an estimate", ANSWER
                 )
             except AssertionError:
                 if not left:
