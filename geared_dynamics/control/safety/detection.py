@@ -164,27 +164,27 @@ def latest_valid_state(policy: Policy, memory: SafetyMemory, observed: Observati
     """The newest good state: this cycle's, or the one before."""
     recent, stamp = memory.recent, observed.state_stamp
     track, q, v = recent.track, observed.q, observed.v
-    before = LatestState(recent.q, recent.v, recent.stamp, 0, track)
     if stamp is None:
-        return before
+        return LatestState(recent.q, recent.v, recent.stamp, 0, track)
     events = state_fault(policy, observed)
     if observed.names_reordered:
         events |= event.NAMES_REORDERED
     if events & event.UNUSABLE or q is None or v is None:
-        return before._replace(events=events)
+        return LatestState(recent.q, recent.v, recent.stamp, events, track)
+    q, v = q.copy(), v.copy()  # the caller may overwrite its arrays in every cycle
     if track is None or stamp != track.arrived:
         leap = impossible(policy, track, q, v, elapsed(track, stamp, observed.sampled))
         if overdue(policy, memory, observed):
             events |= event.STALE_STATE
         doubted = None if track is None else track.doubted
         doubted = stamp if leap else doubted
-        track = StateTrack(q.copy(), stamp, observed.sampled, doubted)
+        track = StateTrack(q, stamp, observed.sampled, doubted)
     if track.doubted is not None:
         if stamp - track.doubted <= policy.state_timeout:
-            return before._replace(events=events | event.IMPOSSIBLE_STATE, track=track)
+            events |= event.IMPOSSIBLE_STATE
+            return LatestState(recent.q, recent.v, recent.stamp, events, track)
         track = track._replace(doubted=None)
-    # Copies: the caller may overwrite its arrays in every cycle.
-    return LatestState(q.copy(), v.copy(), stamp, events, track)
+    return LatestState(q, v, stamp, events, track)
 
 
 def elapsed(track: StateTrack | None, arrived: float, sampled: float | None) -> float:
