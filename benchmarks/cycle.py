@@ -29,7 +29,7 @@ from geared_dynamics.ros import feedforward, feedforward_topics, node_timing
 from geared_dynamics.ros.feedforward import FeedforwardNode
 from geared_dynamics.ros.node_timing import Swallow, cycle_times
 from geared_dynamics.runtime import feedforward_loop, joint_readings, latency_figures
-from geared_dynamics.runtime.tasks import LatencyTask
+from geared_dynamics.runtime.process_tasks import LatencyTask
 
 ROUNDS = 3
 

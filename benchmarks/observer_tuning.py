@@ -24,7 +24,7 @@ from observer_recordings import STEP, kr300, recorded
 from scipy import signal
 
 import geared_dynamics as gd
-from geared_dynamics.analysis import whiteness
+from geared_dynamics.analysis import innovation_whiteness
 from geared_dynamics.analysis.observer_tuning import (
     ReplayedStretch,
     fitted_noise,
@@ -58,13 +58,13 @@ def judged(model: gd.GearedModel, samples: ReplayedStretch, noise: Any, bandwidt
 def exact(seed: int, recordings: int = 60) -> None:
     """False alarms."""
     arm = elbow(friction=False)
-    model, chance, share = model_of(arm), whiteness.CHANCE, whiteness.SHARE
+    model, chance, share = model_of(arm), innovation_whiteness.CHANCE, innovation_whiteness.SHARE
     runs = [stretch_of(moving(arm, SECONDS, seed + k)) for k in range(recordings)]
     for bandwidth in BANDWIDTHS:
         loud = sum(judged(model, run, TURN, bandwidth).coloured for run in runs)
-        whiteness.CHANCE, whiteness.SHARE = 0.05, 0.0
+        innovation_whiteness.CHANCE, innovation_whiteness.SHARE = 0.05, 0.0
         chanced = sum(judged(model, run, TURN, bandwidth).coloured for run in runs)
-        whiteness.CHANCE, whiteness.SHARE = chance, share
+        innovation_whiteness.CHANCE, innovation_whiteness.SHARE = chance, share
         print(
             f"{bandwidth:4.0f} Hz: {loud} of {recordings} exact recordings are called coloured; "
             f"{chanced} by the statistical bound at 5 % alone"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from geared_dynamics.analysis.whiteness import Whiteness, noise_alone, white, whiteness
+from geared_dynamics.analysis.innovation_whiteness import Whiteness, noise_alone, white, whiteness
 from geared_dynamics.arrays import Array, ArrayLike
 from geared_dynamics.dynamics.state import Measurement
 from geared_dynamics.errors import ArrayError, RecordingError

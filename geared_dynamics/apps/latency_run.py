@@ -31,7 +31,7 @@ from geared_dynamics.runtime.latency_figures import (
     sample,
     usage,
 )
-from geared_dynamics.runtime.tasks import (
+from geared_dynamics.runtime.process_tasks import (
     DONE,
     MEASURING,
     RATE,

@@ -30,7 +30,7 @@ from geared_dynamics.files import new_files
 from geared_dynamics.recordings.bag_writer import Bag
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message
 from geared_dynamics.ros.process import make_executor, run_task
-from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, step_line
+from geared_dynamics.runtime.process_tasks import DemoTask, Run, read_demo_task, step_line
 
 # -- Records topics as they come over DDS: bytes, not looked at but for their time ----------------
 

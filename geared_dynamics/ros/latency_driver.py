@@ -27,7 +27,7 @@ from geared_dynamics.ros import joint_state_wire
 from geared_dynamics.ros.action import MOST_POINTS, action_type
 from geared_dynamics.ros.process import make_executor, run_task
 from geared_dynamics.runtime.latency_figures import NEVER
-from geared_dynamics.runtime.tasks import (
+from geared_dynamics.runtime.process_tasks import (
     DONE,
     MEASURING,
     SECOND,

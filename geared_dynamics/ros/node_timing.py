@@ -30,7 +30,7 @@ from geared_dynamics.ros.feedforward_topics import Commands, Publishers
 from geared_dynamics.ros.latency_driver import LEAD, FollowedGoal, trajectory_of_task
 from geared_dynamics.ros.process import make_executor, run, run_task
 from geared_dynamics.runtime.observer_estimates import Level
-from geared_dynamics.runtime.tasks import (
+from geared_dynamics.runtime.process_tasks import (
     DONE,
     SECOND,
     LatencyTask,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from geared_dynamics import kernels
 from geared_dynamics.arrays import Array, IntArray
 from geared_dynamics.dynamics.drives import balancer_energy, balancer_forces
 from geared_dynamics.dynamics.elastic.equations import (
+    packed_springs,
     spring_energy,
-    spring_matrix,
+    spring_forces,
     structure_matrix,
 )
+from geared_dynamics.dynamics.packing import packed
 from geared_dynamics.dynamics.rigid import energies, forward_dynamics, mass_matrix
 from geared_dynamics.dynamics.state import State
 from geared_dynamics.model import GearedModel
@@ -309,21 +312,17 @@ def parallel(rows: Array) -> tuple[Array, Array]:
 
 
 class _Springs:
-    """Springs of elastic and passive joints: force -P' (K z + D z') on x, z = P x - rest."""
+    """Springs of elastic and passive joints: force -P' tension on x, by the kernels' law."""
 
     def __init__(self, model: GearedModel) -> None:
-        law = model.elasticity
-        self._law, self._play = law, bool(np.any(law.gap > 0.0))
-        self._K, self._D = spring_matrix(model, law.stiffness), spring_matrix(model, law.damping)
-        self._rest = law.stretch.T @ (law.stiffness * law.rest)
+        self._model, self._across = model, -model.elasticity.stretch.T
+        self._packed = packed(model.with_springs()), packed_springs(model)
 
     def force(self, x: Array, rate: Array) -> Array:
         """Force on x (n + n_e,)."""
-        if not self._play:
-            return np.asarray(self._rest - self._K @ x - self._D @ rate)
-        law = self._law
-        z = law.stretch @ x - law.rest
-        beyond = np.abs(z) > law.gap
-        stretch = np.where(beyond, z - np.sign(z) * law.gap, 0.0)
-        pull = law.stiffness * stretch + np.where(beyond, law.damping * (law.stretch @ rate), 0.0)
-        return np.asarray(-law.stretch.T @ pull)
+        n, tension = self._model.n, np.empty(self._across.shape[1])
+        state = State(x[:n], rate[:n], x[n:], rate[n:])
+        inputs = state.q, state.theta, state.v, state.vtheta
+        if kernels.spring_tensions(*self._packed, *inputs, tension):
+            return spring_forces(self._model, state)  # which says what is wrong
+        return np.asarray(self._across @ tension)

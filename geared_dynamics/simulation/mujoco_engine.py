@@ -183,12 +183,17 @@ class MujocoMechanism:
             data.qfrc_applied[self._both] -= self._damping_with_play()
 
     def _damping_with_play(self) -> Array:
-        """Force (n + w,) of the dampers in springs with play, where the play is used up."""
+        """Force (n + w,) of the dampers in springs with play, where the play is used up.
+
+        A stop only pushes: at most the damper takes all of the spring's force.
+        """
         elastic, data = self.model.elasticity, self.data
         rows = self.plan.gears.stretch
         z = rows @ np.concatenate([data.qpos[self._q], data.qpos[self._phi]]) - elastic.rest
-        engaged = (np.abs(z) > elastic.gap) & (elastic.gap > 0.0)
-        return np.asarray(rows.T @ (engaged * elastic.damping * (rows @ data.qvel[self._both])))
+        spring = elastic.stiffness * (z - np.clip(z, -elastic.gap, elastic.gap))
+        pull = elastic.damping * (rows @ data.qvel[self._both])
+        pull = np.where(spring > 0.0, np.maximum(pull, -spring), np.minimum(pull, -spring))
+        return np.asarray(rows.T @ np.where((spring != 0.0) & (elastic.gap > 0.0), pull, 0.0))
 
 
 def add_wall(spec: Any, model: GearedModel, wall: Wall) -> None:

@@ -16,7 +16,7 @@ from ros_harness import Graph, Processes
 pytest.importorskip("rosbags", reason="rosbags is not installed (extra demo)")
 
 from geared_dynamics.apps.demo_plan import patience
-from geared_dynamics.runtime.tasks import DemoTask, Run, write_demo_task
+from geared_dynamics.runtime.process_tasks import DemoTask, Run, write_demo_task
 
 POINTS = 401  # more than are taken over at once
 RATE = 1000.0

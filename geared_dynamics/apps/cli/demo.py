@@ -65,7 +65,7 @@ from geared_dynamics.files import (
     write_text,
 )
 from geared_dynamics.model import GearedModel
-from geared_dynamics.runtime.tasks import DemoTask, Run, read_step, write_demo_task
+from geared_dynamics.runtime.process_tasks import DemoTask, Run, read_step, write_demo_task
 
 DEFAULT = "brisk6"
 LIMITS = ("torque,\nof limit", "time\nat limit", "voltage,\nof limit", "time\nat limit")

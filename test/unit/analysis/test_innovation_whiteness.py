@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
-from geared_dynamics.analysis import whiteness
+from geared_dynamics.analysis import innovation_whiteness
+from geared_dynamics.analysis.innovation_whiteness import LAGS, autocovariance, bartlett, rounded
 from geared_dynamics.analysis.observer_tuning import (
     ReplayedStretch,
     followed,
@@ -18,7 +19,6 @@ from geared_dynamics.analysis.observer_tuning import (
     suggest,
     verdict,
 )
-from geared_dynamics.analysis.whiteness import LAGS, autocovariance, bartlett, rounded
 from long_cases import cases
 from observer_arms import TURN
 from observer_node_arm import DT, URDF, Plant, arm, drives
@@ -205,13 +205,15 @@ def judged(coloured: tuple[float, ...], count: int = 20_000) -> Any:
     e, part = random.normal(size=(count + 1, m)), np.array(coloured)
     x = (e[1:] + part * e[:-1]) / np.sqrt(1.0 + part**2)
     one, after = np.ones(m), np.arange(count) > 0
-    return whiteness.whiteness(x, np.ones((count, m)), after, whiteness.white(m), one, 1e-3 * one)
+    return innovation_whiteness.whiteness(
+        x, np.ones((count, m)), after, innovation_whiteness.white(m), one, 1e-3 * one
+    )
 
 
 def test_a_colour_that_all_motors_show_is_found_where_none_of_them_shows_enough() -> None:
     """Torques that are late colour all: 0.075 each is a noise that is off by more than one is."""
     found = judged((0.075, 0.075, -0.075))
-    assert np.abs(found.largest).max() < whiteness.SHARE
+    assert np.abs(found.largest).max() < innovation_whiteness.SHARE
     assert found.coloured.any()
     assert np.all(found.lag[found.coloured] == 1)
     assert not judged((0.075, 0.0, 0.0)).coloured.any(), "one motor alone: the noise is right"
@@ -225,7 +227,7 @@ def test_chi_squared_far_out_is_the_exact_one_or_a_little_more() -> None:
     for degrees in (1, 2, 3, 7):
         for likely in (0.999, 1.0 - 2.5e-5):
             exact = stats.chi2.ppf(likely, degrees)
-            assert 0.99 * exact < whiteness.chi_squared(likely, degrees) < 1.1 * exact
+            assert 0.99 * exact < innovation_whiteness.chi_squared(likely, degrees) < 1.1 * exact
 
 
 @pytest.mark.parametrize("bandwidth", [5.0, 30.0])
@@ -233,8 +235,8 @@ def test_few_exact_recordings_are_called_coloured(
     smooth: dict[str, np.ndarray], bandwidth: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the statistical bound alone, at 5 % in place of 0.1 %, of 30 at most 5."""
-    monkeypatch.setattr(whiteness, "SHARE", 0.0)
-    monkeypatch.setattr(whiteness, "CHANCE", 0.05)
+    monkeypatch.setattr(innovation_whiteness, "SHARE", 0.0)
+    monkeypatch.setattr(innovation_whiteness, "CHANCE", 0.05)
     gains, called = gains_of(arm(), TURN, TURN, bandwidth, 1.0 / DT), 0
     for seed in range(30):
         phi = noisy(smooth["phi"], TURN, 100 + seed)[:800]
@@ -248,8 +250,8 @@ def test_motors_judged_together_are_beyond_where_their_mean_square_is_above_one(
     size: float, told: bool
 ) -> None:
     """Without scatter the bound is a number that halves exactly: 0.5 of a tenth."""
-    least = whiteness.TOGETHER * whiteness.SHARE
+    least = innovation_whiteness.TOGETHER * innovation_whiteness.SHARE
     beyond = np.full((LAGS, 2), np.sqrt(size) * least if size != 1.0 else least)
-    bounds, found = whiteness.together(beyond, np.zeros((LAGS, 2)), 0.99)
+    bounds, found = innovation_whiteness.together(beyond, np.zeros((LAGS, 2)), 0.99)
     np.testing.assert_array_equal(bounds, least)
     np.testing.assert_array_equal(found, np.full(LAGS, told))

@@ -12,6 +12,7 @@ import yaml
 
 import geared_dynamics as gd
 from geared_dynamics.analysis import Meaning, Recording, recording_from_arrays
+from geared_dynamics.analysis.innovation_whiteness import white
 from geared_dynamics.analysis.observer_tuning import (
     Replay,
     gains_of,
@@ -20,7 +21,6 @@ from geared_dynamics.analysis.observer_tuning import (
     suggest,
     verdict,
 )
-from geared_dynamics.analysis.whiteness import white
 from geared_dynamics.apps.cli.main import main
 from geared_dynamics.errors import RecordingError
 from observer_arms import TURN

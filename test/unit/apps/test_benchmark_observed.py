@@ -12,7 +12,7 @@ from geared_dynamics.apps.latency_run import Options, efforts, elastic_puma, obs
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime.latency_figures import posture
 from geared_dynamics.runtime.observer_settings import ObserverParameters
-from geared_dynamics.runtime.tasks import RATE, TorqueTable, save
+from geared_dynamics.runtime.process_tasks import RATE, TorqueTable, save
 
 ob = gd.observers
 ROOT = Path(__file__).resolve().parents[3]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from geared_dynamics.runtime.tasks import STEP, motion, waypoints
+from geared_dynamics.runtime.process_tasks import STEP, motion, waypoints
 
 
 def test_the_motion_begins_at_rest_in_the_posture() -> None:

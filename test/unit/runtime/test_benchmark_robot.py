@@ -10,7 +10,11 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.runtime import latency_figures
-from geared_dynamics.runtime.tasks import LatencyTask, read_latency_task, write_latency_task
+from geared_dynamics.runtime.process_tasks import (
+    LatencyTask,
+    read_latency_task,
+    write_latency_task,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 

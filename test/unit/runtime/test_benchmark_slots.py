@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from geared_dynamics.runtime.tasks import SECOND, plan
+from geared_dynamics.runtime.process_tasks import SECOND, plan
 
 
 @pytest.mark.parametrize("rate", [1, 3, 100, 1000])

@@ -11,8 +11,8 @@ import pytest
 from command_documents import validate
 from elastic_arms import elbow
 from elbow_run import DRIVE, URDF
+from geared_dynamics.analysis.innovation_whiteness import Whiteness
 from geared_dynamics.analysis.observer_tuning import Suggestion, Verdict
-from geared_dynamics.analysis.whiteness import Whiteness
 from geared_dynamics.apps.cli import tune_observer
 from geared_dynamics.apps.cli.main import main
 from geared_dynamics.apps.cli.options import open_console

@@ -18,7 +18,7 @@ from geared_dynamics.apps.demo_report import MOTORS, STATES, TRAJECTORY, Series,
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import folder, robot_files
 from geared_dynamics.recordings.joint_state_codec import serialised
-from geared_dynamics.runtime.tasks import step_line
+from geared_dynamics.runtime.process_tasks import step_line
 from recorded_motions import JOINT_STATE, write_sqlite
 
 JOINTS, ROTORS = ("shoulder", "wrist"), ("m_wrist", "m_shoulder")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from geared_dynamics.apps.cli.demo import complaints, write_parameters
-from geared_dynamics.runtime.tasks import DemoTask, Run, read_demo_task, write_demo_task
+from geared_dynamics.runtime.process_tasks import DemoTask, Run, read_demo_task, write_demo_task
 
 
 def test_complaints_are_the_loud_lines_in_the_logs(tmp_path: Path) -> None:
