@@ -12,8 +12,9 @@ from geared_dynamics.description.drive_records import (
     Point,
     TorsionSpringRecord,
 )
+from geared_dynamics.description.robot_records import MOVABLE_KINDS
 from geared_dynamics.model import build_model
-from geared_dynamics.model.facts import MOVABLE, root_link
+from geared_dynamics.model.facts import root_link
 from geared_dynamics.model.model import GearedModel
 
 KINDS = ("coil", "gas", "constant")
@@ -29,7 +30,7 @@ def random_springs(model: GearedModel, seed: int, count: int = 5) -> tuple[Balan
     """Line elements between any two links, the first on the root, and springs on joints."""
     rng = np.random.default_rng(seed)
     links = [link.name for link in model.records.robot.links]
-    joints = [joint.name for joint in model.records.robot.joints if joint.kind in MOVABLE]
+    joints = [joint.name for joint in model.records.robot.joints if joint.kind in MOVABLE_KINDS]
     springs: list[BalancerRecord] = []
     for k in range(count):
         first = root_link(model.records.robot) if k == 0 else str(rng.choice(links))

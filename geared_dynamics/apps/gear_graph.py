@@ -11,12 +11,13 @@ import numpy as np
 
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.robot_records import (
+    MOVABLE_KINDS,
     DrivetrainRecord,
     JointRecord,
     RobotRecord,
     WheelRecord,
 )
-from geared_dynamics.model.facts import MOVABLE, Placement, body_order, placements, root_link
+from geared_dynamics.model.facts import Placement, body_order, placements, root_link
 from geared_dynamics.model.gears import ResolvedDrivetrain
 from geared_dynamics.model.gears.mesh_equation import COLLINEAR, PARALLEL
 
@@ -290,5 +291,5 @@ def mimics(robot: RobotRecord, bodies: tuple[JointRecord, ...]) -> list[GearPair
     return [
         GearPair((joint.child, child[joint.mimic.leader]), (1, 1), joint.mimic.multiplier, True)
         for joint in robot.joints
-        if joint.kind in MOVABLE and joint.mimic is not None
+        if joint.kind in MOVABLE_KINDS and joint.mimic is not None
     ]

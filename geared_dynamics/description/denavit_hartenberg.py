@@ -29,6 +29,7 @@ from geared_dynamics.description.geometry import (
     turn_tensor,
 )
 from geared_dynamics.description.robot_records import (
+    MOVABLE_KINDS,
     InertiaRecord,
     JointRecord,
     LimitRecord,
@@ -56,7 +57,6 @@ from geared_dynamics.files import place_in
 Convention = Literal["standard", "modified"]
 _X: Vector3 = (1.0, 0.0, 0.0)
 _Z: Vector3 = (0.0, 0.0, 1.0)
-_KINDS = ("revolute", "continuous", "prismatic")
 _MOUNT = "_mount"  # of D-H frame i on link i
 
 
@@ -134,8 +134,8 @@ def robot_from_dh(
     ahead: tuple[Matrix3, Vector3] = (IDENTITY3, ZERO3)
     for index, row in enumerate(table):
         place = f"rows[{index}]"
-        if not isinstance(row.kind, str) or row.kind not in _KINDS:
-            raise UnknownNameError(f"{place}.kind", "joint kind", row.kind, _KINDS)
+        if not isinstance(row.kind, str) or row.kind not in MOVABLE_KINDS:
+            raise UnknownNameError(f"{place}.kind", "joint kind", row.kind, MOVABLE_KINDS)
         link = row.link or f"link_{index + 1}"
         body = inertia(row.mass, row.com, row.tensor, place)
         twist = _twist(row, place)

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from geared_dynamics.description.robot_records import MOVABLE_KINDS
 from geared_dynamics.description.ros2_control import place_of
 from geared_dynamics.description.transmission_elements import (
     COUNT,
-    SINGLE,
     Context,
     Drive,
     End,
@@ -219,7 +219,7 @@ def with_rotor_params(srdf: XmlFile, drives: Sequence[Drive], context: Context) 
         for node in children(block, "joint"):
             joint = name_of(node, "rotor_params", context)
             place = f"rotor_params/joint {joint!r}"
-            if context.kinds.get(joint) not in SINGLE:
+            if context.kinds.get(joint) not in MOVABLE_KINDS:
                 kind = context.kinds.get(joint, "not in the URDF")
                 context.remark(place, f"left out, because the joint is {kind}")
                 continue
@@ -277,7 +277,7 @@ def with_armature(file: XmlFile, drives: Sequence[Drive], context: Context) -> l
                 continue
             place = f"joint {joint!r}/dynamics/armature"
             value = inertia(number(dynamics.get("armature"), place, context), place, context)
-            if not value or context.kinds.get(joint) not in SINGLE:
+            if not value or context.kinds.get(joint) not in MOVABLE_KINDS:
                 continue
             result = _reflected(joint, value, place, result, context)
     return result

@@ -19,6 +19,8 @@ from geared_dynamics.description.drive_records import (
 from geared_dynamics.description.geometry import IDENTITY3, ZERO3, Matrix3, Vector3
 
 JointKind = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
+# Of joints that have one coordinate; also of those that mimic another.
+MOVABLE_KINDS = ("revolute", "continuous", "prismatic")
 
 
 @dataclass(frozen=True)

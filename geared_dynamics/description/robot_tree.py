@@ -8,14 +8,11 @@ from dataclasses import replace
 
 from geared_dynamics.arrays import real, refuse_too_large
 from geared_dynamics.description.geometry import add, apply, multiply, rotation_about
-from geared_dynamics.description.robot_records import JointRecord, RobotRecord
+from geared_dynamics.description.robot_records import MOVABLE_KINDS, JointRecord, RobotRecord
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 from geared_dynamics.files import place_in
 
 # -- Checks that a robot's links and joints form one tree, without recursion ----------------------
-
-
-LEADING_KINDS = ("revolute", "continuous", "prismatic")
 
 
 def check_robot(robot: RobotRecord) -> None:
@@ -112,7 +109,7 @@ def _check_mimics(robot: RobotRecord) -> None:
     joints = {joint.name: joint for joint in robot.joints}
     settled: set[str] = set()
     for joint in robot.joints:
-        if joint.mimic is not None and joint.kind not in LEADING_KINDS:
+        if joint.mimic is not None and joint.kind not in MOVABLE_KINDS:
             raise DescriptionError(
                 place_in(robot.source, f"joint {joint.name!r}/mimic"),
                 f"a {joint.kind} joint cannot mimic another",
@@ -134,10 +131,10 @@ def _tree_leader(
 ) -> JointRecord:
     place = place_in(source, f"joint {joint.name!r}/mimic/joint")
     if name not in joints:
-        valid = [other.name for other in joints.values() if other.kind in LEADING_KINDS]
+        valid = [other.name for other in joints.values() if other.kind in MOVABLE_KINDS]
         raise UnknownNameError(place, "joint", name, valid)
     leader = joints[name]
-    if leader.kind not in LEADING_KINDS:
+    if leader.kind not in MOVABLE_KINDS:
         raise DescriptionError(
             place,
             f"it mimics {name!r}, which is {leader.kind}",
@@ -272,7 +269,7 @@ def _locked(lock: Mapping[str, float], by_name: Mapping[str, JointRecord]) -> di
                 f"the joint mimics {leader!r}, which determines its position",
                 f"lock {leader!r} instead",
             )
-        if joint.kind not in LEADING_KINDS:
+        if joint.kind not in MOVABLE_KINDS:
             raise DescriptionError(
                 place,
                 f"a {joint.kind} joint has no single position",
@@ -319,7 +316,7 @@ def _fixed(joint: JointRecord, q: float) -> JointRecord:
     rotation, position = joint.rotation, joint.position
     if q and joint.kind == "prismatic":
         position = add(position, apply(rotation, joint.axis), q)
-    elif q and joint.kind in LEADING_KINDS:
+    elif q and joint.kind in MOVABLE_KINDS:
         rotation = multiply(rotation, rotation_about(joint.axis, q))
     return replace(
         joint,

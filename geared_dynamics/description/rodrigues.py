@@ -26,6 +26,7 @@ from geared_dynamics.description.geometry import (
     unit,
 )
 from geared_dynamics.description.robot_records import (
+    MOVABLE_KINDS,
     JointRecord,
     LimitRecord,
     LinkRecord,
@@ -42,7 +43,6 @@ from geared_dynamics.description.table_values import (
 )
 from geared_dynamics.errors import DescriptionError, UnknownNameError
 
-_KINDS = ("revolute", "continuous", "prismatic")
 _PARALLEL = 1e-9
 
 
@@ -132,8 +132,8 @@ def _joint(
     row: RodriguesRow, index: int, ends: tuple[str, str], centre: Vector3, place: str
 ) -> JointRecord:
     """Return joint S_j; ``centre`` is C_(j-1) in the frame of link j-1's record."""
-    if not isinstance(row.kind, str) or row.kind not in _KINDS:
-        raise UnknownNameError(f"{place}.kind", "joint kind", row.kind, _KINDS)
+    if not isinstance(row.kind, str) or row.kind not in MOVABLE_KINDS:
+        raise UnknownNameError(f"{place}.kind", "joint kind", row.kind, MOVABLE_KINDS)
     alpha = finite(row.alpha, f"{place}.alpha")
     if alpha and row.kind != "prismatic":
         raise DescriptionError(

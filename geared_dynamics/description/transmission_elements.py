@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from geared_dynamics.description.robot_records import RobotRecord
+from geared_dynamics.description.robot_records import MOVABLE_KINDS, RobotRecord
 from geared_dynamics.description.urdf_checks import clip, number_or_none
 from geared_dynamics.description.xml_input import tag
 from geared_dynamics.errors import DescriptionError, Note, UnknownNameError
@@ -15,8 +15,6 @@ from geared_dynamics.errors import DescriptionError, Note, UnknownNameError
 # -- What every dialect comes down to: rotors that follow joints ----------------------------------
 
 
-# Joints that have one coordinate; also those that mimic another.
-SINGLE = ("revolute", "continuous", "prismatic")
 _SHOWN = 4  # places that a line names before it counts
 
 
@@ -229,7 +227,7 @@ def movable(joint: str, place: str, context: Context) -> bool:
     if joint not in context.kinds:
         raise UnknownNameError(f"{context.source}, {place}", "joint", joint, context.kinds)
     kind = context.kinds[joint]
-    if kind not in SINGLE:
+    if kind not in MOVABLE_KINDS:
         context.remark(place, f"left out, because its joint is {kind}")
         return False
     return True

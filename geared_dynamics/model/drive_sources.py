@@ -21,9 +21,8 @@ from geared_dynamics.description.drive_records import (
     WheelRecord,
 )
 from geared_dynamics.description.drivetrain_reader import check_drivetrain
-from geared_dynamics.description.robot_records import JointRecord, RobotRecord
+from geared_dynamics.description.robot_records import MOVABLE_KINDS, JointRecord, RobotRecord
 from geared_dynamics.errors import Note, urdf_doubt
-from geared_dynamics.model.facts import MOVABLE
 from geared_dynamics.model.gears import refuse_screws_on_turning_joints, resolve
 from geared_dynamics.model.motor_map import rank
 
@@ -182,7 +181,7 @@ def leaders(robot: RobotRecord) -> dict[str, tuple[str, float]]:
         while last.mimic is not None:
             factor *= last.mimic.multiplier
             last = joints[last.mimic.leader]
-        if joint.kind in MOVABLE:
+        if joint.kind in MOVABLE_KINDS:
             found[joint.name] = last.name, factor
     return found
 

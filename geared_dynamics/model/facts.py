@@ -18,7 +18,12 @@ from geared_dynamics.arrays import (
     readonly,
     refuse_too_large,
 )
-from geared_dynamics.description.robot_records import JointRecord, LimitRecord, RobotRecord
+from geared_dynamics.description.robot_records import (
+    MOVABLE_KINDS,
+    JointRecord,
+    LimitRecord,
+    RobotRecord,
+)
 from geared_dynamics.errors import ModelError
 
 # Of a coordinate; ``shaft``: motor side of a spring, which no joint follows.
@@ -198,9 +203,6 @@ class Frame(Frozen):
 # -- From joints to coordinates and bodies: order, mimics, what is fixed to what ------------------
 
 
-MOVABLE = ("revolute", "continuous", "prismatic")
-
-
 @dataclass(frozen=True)
 class Follow:
     """Joint position = multiplier * q[dof] + offset."""
@@ -232,7 +234,7 @@ def refuse_free_joints(robot: RobotRecord) -> None:
 
 def coordinates(robot: RobotRecord) -> tuple[str, ...]:
     """Movable joints that follow no other, in file order."""
-    return tuple(j.name for j in robot.joints if j.kind in MOVABLE and j.mimic is None)
+    return tuple(j.name for j in robot.joints if j.kind in MOVABLE_KINDS and j.mimic is None)
 
 
 def following(robot: RobotRecord) -> dict[str, Follow]:
@@ -241,14 +243,14 @@ def following(robot: RobotRecord) -> dict[str, Follow]:
     joints = {joint.name: joint for joint in robot.joints}
     result = {}
     for joint in robot.joints:
-        if joint.kind not in MOVABLE:
+        if joint.kind not in MOVABLE_KINDS:
             continue
         multiplier, offset, leader = 1.0, 0.0, joint
         while leader.mimic is not None:
             offset += multiplier * leader.mimic.offset
             multiplier *= leader.mimic.multiplier
             leader = joints[leader.mimic.leader]
-        if leader.kind not in MOVABLE:
+        if leader.kind not in MOVABLE_KINDS:
             raise ModelError(
                 f"{robot.source}, joint {joint.name!r}/mimic",
                 f"follows {leader.name!r}, which does not move",
@@ -274,7 +276,7 @@ def body_order(robot: RobotRecord) -> tuple[JointRecord, ...]:
         stack = [link]
         while stack:
             for k, joint in below.get(stack.pop(), []):
-                if joint.kind in MOVABLE:
+                if joint.kind in MOVABLE_KINDS:
                     heapq.heappush(ready, (k, joint))
                 else:
                     stack.append(joint.child)

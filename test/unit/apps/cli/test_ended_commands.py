@@ -99,7 +99,7 @@ def test_many_ends(command: str, tmp_path: Path) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A folder that is a disk of 32 megabytes: the demo keeps old and new recordings for a moment."""
+    """A folder that is a disk of 32 megabytes; the demo keeps two recordings for a moment."""
     mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "none", str(tmp_path)]
     done = subprocess.run(mount, capture_output=True, text=True, check=False)
     if done.returncode:
