@@ -14,6 +14,7 @@ from geared_dynamics.analysis.pinocchio_tree import SpanningTree, spanning_tree
 from geared_dynamics.analysis.report import table
 from geared_dynamics.arrays import Array
 from geared_dynamics.description.drive_records import DrivetrainRecord
+from geared_dynamics.dynamics.packing import BODY_PARAMETERS
 from geared_dynamics.errors import ArrayError, shown
 from geared_dynamics.model.model import GearedModel
 
@@ -178,7 +179,6 @@ def random_states(model: GearedModel, count: int, seed: int) -> States:
 
 FRAME_STATES = 3  # states at which every link's and wheel's frame is compared
 LARGEST_LOAD = 10.0  # [N, N m] external forces on every body
-PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,7 @@ def _loaded(model: GearedModel) -> Function:
 def _regressor(model: GearedModel) -> Function:
     """Reference of the regressor, its columns in the order of the model's parameters."""
     links, wheels = model.body_names, model.wheel_names
-    names = [f"{link}.{parameter}" for link in links for parameter in PARAMETERS]
+    names = [f"{link}.{parameter}" for link in links for parameter in BODY_PARAMETERS]
     names += [f"{wheel}.J" for wheel in wheels]
     order = [names.index(name) for name in gd.parameter_names(model)]
 

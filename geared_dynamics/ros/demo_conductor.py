@@ -28,6 +28,7 @@ from geared_dynamics.control.safety import Mode
 from geared_dynamics.errors import GearedDynamicsError
 from geared_dynamics.files import new_files
 from geared_dynamics.recordings.bag_writer import Bag
+from geared_dynamics.recordings.container import JOINT_STATE
 from geared_dynamics.ros.joint_state_wire import SECOND, trajectory_message
 from geared_dynamics.ros.process import make_executor, run_task
 from geared_dynamics.runtime.process_tasks import DemoTask, Run, read_demo_task, step_line
@@ -35,7 +36,6 @@ from geared_dynamics.runtime.process_tasks import DemoTask, Run, read_demo_task,
 # -- Records topics as they come over DDS: bytes, not looked at but for their time ----------------
 
 
-JOINT_STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 DEEP = QoSProfile(depth=10_000)
 STAMP = struct.Struct("<iI")  # header.stamp behind the four bytes that say how it is encoded

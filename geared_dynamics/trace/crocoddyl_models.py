@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
+from geared_dynamics.actuation.command_type import SentType
 from geared_dynamics.actuation.driven_dynamics import windings
 from geared_dynamics.arrays import Array
 from geared_dynamics.checks import choice
@@ -20,8 +21,6 @@ from geared_dynamics.trace.derivatives import forward_dynamics_derivatives
 from geared_dynamics.trace.elastic_derivatives import (
     forward_dynamics_derivatives as elastic_derivatives,
 )
-
-Controls = Literal["joint_torque", "motor_torque", "motor_current", "motor_voltage"]
 
 
 class ForwardEquations(NamedTuple):
@@ -41,7 +40,7 @@ class ForwardEquations(NamedTuple):
 
 
 def to_crocoddyl(
-    model: GearedModel, costs: Any, *, command_type: Controls = "motor_torque"
+    model: GearedModel, costs: Any, *, command_type: SentType = "motor_torque"
 ) -> Any:
     """Return an arm as a ``crocoddyl.DifferentialActionModelAbstract``.
 
@@ -64,7 +63,7 @@ def to_crocoddyl(
             need; of ``motor_voltage`` also if one has inductance.
         ArrayError: If the costs have another state or other controls.
     """
-    choice("command_type", "kind of controls", command_type, get_args(Controls))
+    choice("command_type", "kind of controls", command_type, get_args(SentType))
     arm = require_model(model)
     crocoddyl = extra("crocoddyl", "to_crocoddyl")
     if arm.elasticity.count and command_type == "joint_torque":
@@ -79,7 +78,7 @@ def to_crocoddyl(
     return model_class(crocoddyl)(made, costs)
 
 
-def equations(model: GearedModel, command_type: Controls) -> ForwardEquations:
+def equations(model: GearedModel, command_type: SentType) -> ForwardEquations:
     """ForwardEquations of an arm, of the motors' torques but for ``joint_torque``."""
     if model.elasticity.count:
         return elastic_equations(model)
@@ -125,7 +124,7 @@ def speed_rows(model: GearedModel) -> Array:
     return np.asarray(model.structure_matrix.T)
 
 
-def driven(model: GearedModel, made: ForwardEquations, command_type: Controls) -> ForwardEquations:
+def driven(model: GearedModel, made: ForwardEquations, command_type: SentType) -> ForwardEquations:
     """The same arm under currents [A], or voltages [V] of motors without inductance.
 
     tau_m = k_t i, and i = (u - k_e s) / R with the motors' speeds s = A' x'.
@@ -154,7 +153,7 @@ def driven(model: GearedModel, made: ForwardEquations, command_type: Controls) -
 # -- The arm under torques ------------------------------------------------------------------------
 
 
-def rigid_equations(model: GearedModel, command_type: Controls) -> ForwardEquations:
+def rigid_equations(model: GearedModel, command_type: SentType) -> ForwardEquations:
     """ForwardEquations of a rigid arm."""
     if command_type == "joint_torque":
         A, limits = np.eye(model.n), model.limits.effort

@@ -23,7 +23,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, readonly
 from geared_dynamics.dynamics.drives import motor_shares, packed_drives
 from geared_dynamics.dynamics.elimination_plan import elimination_plan
-from geared_dynamics.dynamics.packing import packed, packed_balancers
+from geared_dynamics.dynamics.packing import UPPER, packed, packed_balancers
 from geared_dynamics.kernels import balancer_layout as has
 from geared_dynamics.kernels import drive_layout as drive
 from geared_dynamics.kernels import layout as at
@@ -32,7 +32,6 @@ from geared_dynamics.trace.graph import ExpressionGraph, Number
 
 NOISE = 4e-16  # of a frame, or relative to a body's largest number of a kind
 TENSOR = ((0, 1, 2), (1, 3, 4), (2, 4, 5))  # places of xx xy xz yy yz zz
-UPPER = ((0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2))
 # How a place is treated: as part of the structure; in the table unless it is zero; the same, but
 # its sign belongs to the structure, because kernels read it.
 STRUCTURAL, NUMBER, SIGNED = 0, 1, 2

@@ -23,6 +23,7 @@ from geared_dynamics.description.xml_input import SIZE_LIMIT
 from geared_dynamics.errors import DescriptionError, GearedDynamicsError, printable
 from geared_dynamics.files import NamedBytes
 from geared_dynamics.kernels.compilation import LOG
+from geared_dynamics.model.build import EARTH
 from geared_dynamics.model.model import GearedModel
 
 # -- Arguments shared by the commands that load a robot -------------------------------------------
@@ -30,7 +31,6 @@ from geared_dynamics.model.model import GearedModel
 
 MOST_STATES = 1_000_000
 LARGEST_SEED = 2**63 - 1
-GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2]
 
 
 class Once(argparse.Action):
@@ -93,7 +93,7 @@ def add_robot_arguments(parser: argparse.ArgumentParser) -> None:
         "--gravity",
         nargs=3,
         type=finite_number,
-        default=GRAVITY,
+        default=EARTH,
         metavar=("X", "Y", "Z"),
         help="in the root link's frame [m/s^2], default 0 0 -9.81",
     )
@@ -133,7 +133,7 @@ def robot_words(args: argparse.Namespace) -> str:
         words += ["--joints", *args.joints]
     if args.lock:
         words += ["--lock", *(f"{name}={position!r}" for name, position in args.lock)]
-    if tuple(args.gravity) != GRAVITY:
+    if tuple(args.gravity) != EARTH:
         words += ["--gravity", *map(repr, args.gravity)]
     return shlex.join(words)
 
