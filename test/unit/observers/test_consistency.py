@@ -142,16 +142,16 @@ def test_a_dropout_is_consistent() -> None:
     [
         ("kalman", {"model": ("inertia", 1.1)}),
         ("kalman", {"model": ("ratio", 1.05)}),
-        ("kalman", {"torque": 0.9}),
+        pytest.param("kalman", {"torque": 0.9}, marks=pytest.mark.validate),
         ("kalman", {"torque": 0.0}),
         ("kalman", {"noise": 0.02 * TURN, "resolution": 0.1 * TURN}),
         ("kalman", {"jitter": 2e-5}),
-        ("nonlinear", {"model": ("inertia", 1.1)}),
+        pytest.param("nonlinear", {"model": ("inertia", 1.1)}, marks=pytest.mark.validate),
         ("nonlinear", {"model": ("ratio", 1.01)}),
         ("nonlinear", {"model": ("stiffness", 0.8)}),
         ("nonlinear", {"torque": 0.9}),
-        ("nonlinear", {"torque": 0.0}),
-        ("nonlinear", {"jitter": 2e-5}),
+        pytest.param("nonlinear", {"torque": 0.0}, marks=pytest.mark.validate),
+        pytest.param("nonlinear", {"jitter": 2e-5}, marks=pytest.mark.validate),
     ],
 )
 def test_what_is_wrong_is_told_all_the_time(kind: str, wrong: dict[str, Any]) -> None:
