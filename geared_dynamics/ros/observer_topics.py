@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 
 from geared_dynamics.actuation.command_type import Affine, affine
-from geared_dynamics.arrays import Array, BoolArray
+from geared_dynamics.arrays import Array
 from geared_dynamics.dynamics.elastic.equations import structure_matrix
 from geared_dynamics.dynamics.frames import pose
 from geared_dynamics.errors import GearedDynamicsError
@@ -38,7 +38,6 @@ from geared_dynamics.runtime.observer_settings import (
 
 
 TOLD = (Level.GOOD, Level.DEGRADED)  # a wrench has no room for another word
-ACROSS = 1e-9  # squared part of a unit vector that the joints may not feel
 
 
 def wrench(model: GearedModel, output: ObserverOutput, frame: str, *, moment: bool) -> Array:
@@ -65,18 +64,7 @@ def wrench(model: GearedModel, output: ObserverOutput, frame: str, *, moment: bo
         )
     except GearedDynamicsError:  # the covariance of a start may be singular
         return np.full(6, np.nan)
-    turn = np.zeros((6, 6))
-    turn[:3, :3] = turn[3:, 3:] = pose(model, found.q, frame)[:3, :3].T
-    six = turn @ np.concatenate([contact.force, contact.moment])
-    known = determined(turn @ contact.directions)
-    if not moment:
-        known[3:] = True
-    return np.where(known, six, np.nan)
-
-
-def determined(seen: Array) -> BoolArray:
-    """Which components' unit vectors lie among the directions seen, orthonormal (k, rank)."""
-    return np.asarray(1.0 - np.einsum("ij,ij->i", seen, seen) < ACROSS)
+    return contact.components(pose(model, found.q, frame)[:3, :3])
 
 
 # -- What the observer node sends: the estimate by topic, where somebody listens ------------------

@@ -9,7 +9,7 @@ import pytest
 
 import geared_dynamics as gd
 from geared_dynamics.dynamics.frames import pose
-from geared_dynamics.ros.observer_topics import determined, wrench
+from geared_dynamics.ros.observer_topics import wrench
 from geared_dynamics.runtime.observer_estimates import Level, ObserverOutput, Sensed
 from geared_dynamics.runtime.observer_loop import ObserverLoop
 from observer_node_arm import Plant, arm, ready
@@ -61,10 +61,3 @@ def test_only_trusted_estimates_have_a_wrench(level: Level) -> None:
     output, _ = pushed("tip")
     found = wrench(arm(), output._replace(level=level), "tip", moment=False)
     assert np.isfinite(found).all() == (level in (Level.GOOD, Level.DEGRADED))
-
-
-def test_determined_components() -> None:
-    slanted = np.array([[1.0, 0.0], [0.0, 0.6], [0.0, 0.8]])
-    np.testing.assert_array_equal(determined(slanted), [True, False, False])
-    np.testing.assert_array_equal(determined(np.eye(3)), [True] * 3)
-    np.testing.assert_array_equal(determined(np.zeros((3, 0))), [False] * 3)
