@@ -9,7 +9,9 @@ For each recording it prints the band found, and the held-out residual in it ove
 bands of a grid of factor 1.2 in which every joint can be validated and the motion has room: as the
 command prints it, each in its own band (geometric mean of the joints, and RMS of their
 percentages), and with all parameters judged in one fixed band; then the true error of the torque
-on another motion, over the least of the grid. ``tuned`` were looked at while the search was made,
+on another motion, over the least of the grid. A residual below 0.1 % of the torque counts as 0.1 %
+(``EXACT`` of the search, which calls no band unsure for less); true errors count as they are.
+``tuned`` were looked at while the search was made,
 ``fresh`` not. The least of many residuals is in part chance, as a fifth of a recording is all that
 is held out; ``--longer 5`` fits as much and holds out twenty times that, which leaves none.
 ``--others 2`` judges the same fits by two more recordings of the same arm, each in five parts: the
@@ -25,6 +27,7 @@ import numpy as np
 from noisy_recordings import Case, motion_of, recorded
 
 import geared_dynamics as gd
+from geared_dynamics.analysis.band import EXACT
 from geared_dynamics.analysis.identification import FEWEST, identify
 from geared_dynamics.analysis.identification_equations import equations
 from geared_dynamics.analysis.identification_rows import Settings
@@ -173,9 +176,15 @@ def judged(case, longer=1, others=0):
             if rows[-1][1] > 5.0 * min(row[1] for row in rows):
                 break
     least = np.min([row[1:] for row in rows], axis=0)
-    own = np.array(summary(found, judge))
     best = rows[int(np.argmin([row[1] for row in rows]))][0]
-    return found, best, own / least, over_least(elsewhere(found, more, case), np.array(parts))
+    own = np.array(summary(found, judge))
+    ratio = np.append(compared(own[:-1], least[:-1]), own[-1] / least[-1])
+    return found, best, ratio, over_least(elsewhere(found, more, case), np.array(parts))
+
+
+def compared(share, least):
+    """Residuals, shares of the torque, over the least of them; none is better than ``EXACT``."""
+    return np.maximum(share, EXACT) / np.maximum(least, EXACT)
 
 
 def elsewhere(found, recordings, case):
@@ -207,12 +216,13 @@ def over_least(own, grid):
     ]
     sums = [np.nansum(x, axis=-2) for x in (own, grid)]
     whole = [np.exp(0.5 * np.log(x[..., 0, :] / x[..., 1, :]).mean(axis=-1)) for x in sums]
-    return (*(each[0] / np.nanmin(each[1], axis=0)), whole[0] / np.nanmin(whole[1]))
+    least = np.nanmin(each[1], axis=0), np.nanmin(whole[1])
+    return (*compared(each[0], least[0]), compared(whole[0], least[1]))
 
 
 def summary(found, judge):
-    """Errors of all joints in one: own band (mean, RMS), fixed band, true."""
-    own = percent(found)
+    """Errors of all joints in one, over the torque: own band (mean, RMS), fixed band, true."""
+    own = percent(found) / 100.0
     common, true = judge(found)
     return mean(own), float(np.sqrt(np.mean(own**2))), mean(common), mean(true)
 

@@ -73,6 +73,41 @@ def recording(away: tuple[float, ...], seconds: float = 1.2, load: float = 0.0) 
     return Recording(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
+def taken_up(load: float, rise: float, *, locked: bool, seconds: float = 0.5) -> Recording:
+    """A load at the tip [kg] taken up at rest, from ``BEGIN`` on in ``rise`` [s].
+
+    The feedforward balances what is taken up. Rotors that are locked (brakes, gears that drive one
+    way only) show the same throughout; others wind their springs up a little.
+    """
+    model, com = arm(), (0.05, 0.02, 0.1)
+    n, A = model.n, gd.elastic.structure_matrix(model)[model.n :]
+    stiffness, inertia = model.elasticity.stiffness, np.diag(gd.mass_matrix(model, POSTURE))
+    empty = gd.gravity_forces(model, POSTURE)
+    loaded = gd.gravity_forces(model.with_payload(load, com), POSTURE)
+    settings = gd.simulation.PlantSettings(encoder_counts=COUNTS)
+    plant = gd.simulation.Plant(
+        model, command="motor_torque", engine="equations", settings=settings
+    )
+    plant.reset(gd.State(POSTURE, np.zeros(n), POSTURE + empty / stiffness, np.zeros(n)))
+    rows, before, share = [], np.array(plant.read().motor_angle), 0.0
+    for k in range(round(seconds / DT)):
+        part = float(np.clip((k * DT - BEGIN) / max(rise, 1e-9), 0.0, 1.0))
+        weight, shown = empty + part * (loaded - empty), np.array(plant.read().motor_angle)
+        if locked:
+            rows.append((before, np.linalg.solve(A, weight), POSTURE))
+            continue
+        if part != share:
+            plant.attach_payload(part * load, com)
+        share = part
+        theta, vtheta = (np.linalg.solve(A.T, x) for x in (shown, (shown - before) / DT))
+        off = STIFF * (POSTURE + weight / stiffness - theta) - DAMPED * vtheta
+        torque = np.linalg.solve(A, weight + inertia * off)
+        rows.append((shown, torque, np.array(plant.state.q)))
+        plant.step(torque, DT)
+        before = shown
+    return Recording(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
 def loop_of(observer: str, bandwidth: float) -> ObserverLoop:
     """The observer node's loop with the parameters of ``config/observer/simulated.yaml``."""
     values = parameters(

@@ -12,6 +12,7 @@ import numpy as np
 
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, IntArray
 from geared_dynamics.dynamics.state import Measurement
+from geared_dynamics.observers import stillness
 from geared_dynamics.observers.health import (
     BEHIND,
     FLOOR,
@@ -24,7 +25,6 @@ from geared_dynamics.observers.health import (
 )
 from geared_dynamics.observers.readings import Sizes, inputs
 from geared_dynamics.observers.smoothness import KEPT, ORDER, PROVEN, extended, leap
-from geared_dynamics.observers.stillness import LONG, cut_short, doubted, more_than_load, unmoved
 
 FORGET = 0.01  # Within this time the prediction must move on for a reading to be stuck [s].
 RECENT = 0.03  # How rough a reading is, is remembered for that [s],
@@ -110,7 +110,7 @@ def screened(
     most, size = np.maximum(most, ROUGH * health.rough), np.abs(off)
     fine = (size <= np.where(same, STALE * limits.floor, most)) & ~stuck
     rough = kept * health.rough
-    doubt = doubted(past, row, same, limits.agility, limits.rub, dt)
+    doubt = stillness.doubted(past, row, same, limits.agility, limits.rub, dt)
     if doubt.any():
         surprise = np.where(doubt, np.fmax(surprise, DOUBTED), surprise)
     health = health._replace(travel=travel, unproven=unproven, off=off, age=time)
@@ -185,6 +185,7 @@ class Examination:
         self._past, self._row = health.past, step.row.copy()
         self._away, self._unsure = health.away.copy(), health.unsure.copy()
         self._rough = health.rough.copy()
+        self._taken_up: bool | None = None  # not asked yet
         self._unproven = np.broadcast_to(health.unproven, len(step.row))
         self.flags = np.zeros(len(step.row), np.int64)
         for channel in np.flatnonzero(limits.enabled).tolist():
@@ -253,15 +254,14 @@ class Examination:
         """
         past, limits, value = self._past, self._limits, float(self._step.row[j])
         count = past.still(j, value)
-        if count < STILL or count >= min(LONG, len(past.rows)):
+        if count < STILL or count >= min(stillness.LONG, len(past.rows)):
             return False
         surprise = self._before.surprise.copy()
         most, surprise[j] = max(BEHIND, SHARE * surprise[j]), 0.0
         if past.surprises[-count][j] > BEHIND or np.any(surprise > most):
             return False
-        if cut_short(past, j, value, limits, self._step.dt):
-            return True
-        return more_than_load(past, j, value, limits)
+        cut_short = stillness.cut_short(past, j, value, limits, self._step.dt)
+        return cut_short or self._more_than_load(j)
 
     def _unmoved(self, j: int) -> bool:
         """Whether a reading stands still for long, unexpectedly, in spite of its motors' torques.
@@ -272,7 +272,15 @@ class Examination:
         rub, value = float(self._limits.rub[j]), float(self._step.row[j])
         if rub == np.inf or self._unproven[j] or self._before.surprise[j] <= BEHIND:
             return False
-        return unmoved(self._past, j, value, self._limits, self._step.dt)
+        still = stillness.unmoved(self._past, j, value, self._limits, self._step.dt)
+        return still and self._more_than_load(j)
+
+    def _more_than_load(self, j: int) -> bool:
+        """Whether neither a load that is moved nor one that is taken up at rest explains it."""
+        past, limits, value = self._past, self._limits, float(self._step.row[j])
+        if self._taken_up is None:
+            self._taken_up = stillness.taken_up(past, limits)
+        return not self._taken_up and stillness.more_than_load(past, j, value, limits)
 
     def _forget(self, j: int) -> None:
         """What came since a pause shows nothing: it was followed by another."""

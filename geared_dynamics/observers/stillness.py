@@ -12,9 +12,10 @@ say so. With unknown forces on all links no reading excludes the former. It is i
 
 A torque that the model's own load explains (a feedforward that holds a joint while others move)
 changes neither p nor the surprise. A load that the controller knows and the observer does not
-changes both, but only as the motion of the other joints says (``beyond_load``). After the start
-of an observer, and after torques were missing, both are of its own errors: then a prediction says
-nothing before it has been right for as long as readings are kept (``Health.unproven``).
+changes both, but only as the motion of the other joints says (``beyond_load``), or, taken up at
+rest, as its weight says of all motors (``taken_up``). After the start of an observer, and after
+torques were missing, both are of its own errors: then a prediction says nothing before it has
+been right for as long as readings are kept (``Health.unproven``).
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ INSTANTS = 24  # of that motion at which a load's forces are computed: as many a
 SHOWN = 1e6  # [rad or m] Beyond it a reading is no motion, and its forces would overflow.
 SUDDENLY = 2.0  # times what friction takes of its rate in a step: faster no rotor comes to rest
 HEAVY = np.repeat([100.0, 30.0, 9.0], [1, 3, 6])  # so large a load may be [kg, kg m, kg m^2]
+WEIGHT = 4  # numbers of a load that its weight depends on: mass and first moment
+RESTED = 15.0  # levels of friction that the motion of an arm needs at most that nearly stands
+ROUGHLY = 0.2  # of that need: so far it may be off
 TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
 
 NOWHERE = np.zeros(1, bool)
@@ -166,7 +170,7 @@ def pulled(past: ReadingHistory, channel: int, value: float) -> float:
 
 
 def unmoved(past: ReadingHistory, channel: int, value: float, limits: Limits, dt: float) -> bool:
-    """Whether a reading stands still under torques that neither friction nor a load explains.
+    """Whether a reading stands still under torques that friction does not explain.
 
     Args:
         past: The readings before.
@@ -180,7 +184,6 @@ def unmoved(past: ReadingHistory, channel: int, value: float, limits: Limits, dt
         driven(past, channel, value, agility, dt) > most
         and pulled(past, channel, value) > most
         and countered(past, channel, value, agility)
-        and more_than_load(past, channel, value, limits)
     )
 
 
@@ -207,6 +210,54 @@ def more_than_load(past: ReadingHistory, channel: int, value: float, limits: Lim
     if rub == np.inf:
         return True
     return beyond_load(past, channel, value, agility, rub, limits.arm) > DOUBT * rub
+
+
+def taken_up(past: ReadingHistory, limits: Limits) -> bool:
+    """Whether a load that an arm takes up, or sets down, while it stands is all that changed.
+
+    Its weight p(t) = (m, m c), on links at the ends of the arm, may change as it likes. But the
+    torques of all motors change with it, in the posture q by
+
+        B^+ Y(q, 0, 0) p(t)
+
+    beside what the model needs for the little that the joints move, ``RESTED`` levels of friction
+    at most. The most likely p of each instant (deviations ``HEAVY``, and one level of each motor
+    for the rest) leaves no motor's torque changed by more than one level, and the part
+    ``ROUGHLY`` of that need, as encoders show an acceleration badly.
+
+    Args:
+        past: The readings before.
+        limits: What is believed.
+    """
+    model, motors = limits.arm, len(limits.arm.motor_names)
+    agility, rub = limits.agility[:motors], limits.rub[:motors]
+    if np.any(rub == np.inf):
+        return False
+    motion = joint_motion(past, model, len(past.rows))
+    if motion is None:
+        return False
+    some, q, v, a = motion
+    levels = agility / rub[:, None]
+    along = levels @ model.motor_map.inverse
+    needed = inverse_dynamics(model, q, v, a) @ along.T
+    need = np.ptp(needed, axis=0).max()
+    if need > RESTED:
+        return False
+    none = np.zeros(model.n)
+    ends = columns_at_ends(model, WEIGHT)
+    weight = along @ regressor(model, q.mean(axis=0), none, none)[:, ends]
+    weight *= np.tile(HEAVY[:WEIGHT], len(ends) // WEIGHT)
+    left = np.array(past.torques)[some] @ levels.T - needed
+    unknown = weight.T @ weight + np.eye(len(ends))
+    left -= left @ weight @ np.linalg.solve(unknown, weight.T)
+    return bool(np.ptp(left, axis=0).max() <= 1.0 + ROUGHLY * need)
+
+
+def columns_at_ends(model: GearedModel, each: int = len(HEAVY)) -> list[int]:
+    """The first columns of each link at an end of the arm in the regressor."""
+    parents = model.tree.parent
+    bodies = enumerate(columns_of(model).bodies)
+    return [first + k for b, first in bodies if b not in parents for k in range(each)]
 
 
 def beyond_load(
@@ -238,12 +289,11 @@ def beyond_load(
         model: The arm.
     """
     count = past.still(channel, value)
-    motion = joint_motion(past, channel, value, model, count)
+    motion = joint_motion(past, model, count, (channel, value))
     if motion is None:
         return 0.0
     some, q, v, a = motion
-    bodies, parents = columns_of(model).bodies, model.tree.parent
-    ends = [first + k for b, first in enumerate(bodies) if b not in parents for k in range(10)]
+    ends = columns_at_ends(model)
     along = agility @ model.motor_map.inverse
     loads = np.einsum("n,knc->kc", along, regressor(model, q, v, a)[:, :, ends])
     given = (
@@ -257,7 +307,10 @@ def beyond_load(
 
 
 def joint_motion(
-    past: ReadingHistory, channel: int, value: float, model: GearedModel, count: int
+    past: ReadingHistory,
+    model: GearedModel,
+    count: int,
+    standing: tuple[int, float] | None = None,
 ) -> tuple[IntArray, Array, Array, Array] | None:
     """Position, velocity, acceleration (k, n) of the joints over the newest instants, and which.
 
@@ -265,16 +318,16 @@ def joint_motion(
 
     Args:
         past: The readings before.
-        channel: Which one stands still.
-        value: What it shows.
         model: The arm.
         count: Of the instants.
+        standing: A channel that stands still, and what it shows.
     """
     if count < LEAST:
         return None
     times, motors = np.array(past.times[-count:]), len(model.motor_names)
     rows = np.array([row[:motors] for row in past.rows[-count:]])
-    rows[:, channel] = value
+    if standing is not None:
+        rows[:, standing[0]] = standing[1]
     here = np.isfinite(rows)
     if not here.all():
         if not here.any(axis=0).all():

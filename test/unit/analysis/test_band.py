@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -93,6 +96,18 @@ def test_the_band_found_predicts_as_well_as_the_best_of_a_grid(kind: str) -> Non
     least = np.nanmin(scores)
     assert np.exp(np.mean(np.log(held_out(found)))) <= 1.2 * least
     assert np.nanmax(scores) > 1.5 * least  # control: not any band will do
+
+
+def test_bands_whose_residual_is_below_a_thousandth_of_the_torque_compare_as_equal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the benchmark, which divides residuals by the least of its grid."""
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[3] / "benchmarks"))
+    monkeypatch.delitem(sys.modules, "bandwidth", raising=False)
+    compared = importlib.import_module("bandwidth").compared
+    share = np.array([7e-4, 7e-4, 2e-3, 2e-2, np.nan])
+    least = np.array([5e-4, 1e-6, 5e-4, 1e-2, 1e-2])
+    assert compared(share, least) == pytest.approx([1.0, 1.0, 2.0, 2.0, np.nan], nan_ok=True)
 
 
 def test_noise_in_windows_of_any_number_is_no_motion() -> None:

@@ -19,6 +19,7 @@ from geared_dynamics.observers.stillness import (
     driven,
     held_acceleration,
     pulled,
+    taken_up,
 )
 from observer_arms import DT, TURN, rubbing
 from simulated_arms import arm
@@ -146,6 +147,57 @@ def test_what_no_load_does_is_left() -> None:
     still = loaded(1, 2.0)[0]._replace(rows=(past.rows[-1],) * 64)
     least = min(driven(still, 1, value, given[1], DT), pulled(still, 1, value))
     assert beyond_load(still, 1, value, given[1], rub, model) == pytest.approx(least, rel=1e-6)
+
+
+def lifted(channel: int, torque: np.ndarray, shift: np.ndarray) -> bool:
+    """Whether a load explains torques (64, 3) that come beside its own 3 kg, taken up at rest.
+
+    Args:
+        channel: The reading that is asked about.
+        torque: Levels of friction.
+        shift: What the encoders show beside the posture (64, 3) [rad].
+    """
+    model, posture = rubbing(0.01), np.array([0.2, -0.4, 0.6])
+    limits = kalman_gains(model, resolution=TURN, bandwidth=30.0).limits
+    back, heavy = model.motor_map.inverse, model.with_payload(3.0, (0.05, 0.0, 0.1))
+    more = back @ (gd.gravity_forces(heavy, posture) - gd.gravity_forces(model, posture))
+    own, past = back @ gd.gravity_forces(model, posture), EMPTY
+    for k in range(64):
+        part = np.clip(k / 20.0 - 1.0, 0.0, 1.0)
+        shown = TURN * np.round((model.motor_map.A.T @ posture + shift[k]) / TURN)
+        given = own + part * more + TORQUE * torque[k]
+        past = past.after(k * DT, shown, np.zeros(3), given, np.zeros(3))
+    assert np.ptp(np.array(past.torques) @ limits.agility[channel]) > DRIVEN * limits.rub[channel]
+    return taken_up(past, limits)
+
+
+AXIS = np.eye(3)
+RAMP = np.clip(np.arange(64) / 8.0 - 4.0, 0.0, 1.0)
+NOTHING = np.zeros((64, 3))
+
+
+@pytest.mark.parametrize("channel", [1, 2])
+def test_a_load_taken_up_at_rest_explains_what_it_does_and_no_more(channel: int) -> None:
+    """The vertical axis bears no weight; friction of half a level is nobody's."""
+    turned = np.outer(RAMP, AXIS[0])
+    assert lifted(channel, NOTHING, NOTHING)
+    assert lifted(channel, 0.5 * turned, NOTHING)
+    assert not lifted(channel, 2.0 * turned, NOTHING)
+
+
+def test_only_an_arm_that_stands_takes_a_load_up_at_rest() -> None:
+    """One that winds its springs up a little stands; one that starts to move does not."""
+    start = 0.5 * 2000.0 * (np.maximum(np.arange(64) - 20.0, 0.0) * DT) ** 2
+    assert lifted(1, NOTHING, np.outer(2e-3 * RAMP, AXIS[2]))
+    assert not lifted(1, NOTHING, np.outer(start, AXIS[2]))
+
+
+def test_where_a_motors_friction_is_unknown_no_load_is_taken_up() -> None:
+    past, _ = loaded(1, 2.0)
+    limits = kalman_gains(rubbing(0.01), resolution=TURN, bandwidth=30.0).limits
+    past = past._replace(rows=(past.rows[-1],) * 64, torques=(past.torques[-1],) * 64)
+    assert taken_up(past, limits)
+    assert not taken_up(past, limits._replace(rub=np.array([np.inf, 80.0, 80.0])))
 
 
 @pytest.mark.parametrize("shown", [1e7, 1e160, -1e300, np.nan])

@@ -13,7 +13,19 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.runtime.observer_estimates import Level, Sensed
 from long_cases import cases
-from starved_arm import DT, POSTURE, Recording, arm, heard, loop_of, missed, recording, stuck
+from starved_arm import (
+    BEGIN,
+    DT,
+    POSTURE,
+    Recording,
+    arm,
+    heard,
+    loop_of,
+    missed,
+    recording,
+    stuck,
+    taken_up,
+)
 
 ONE = (0.0, 0.7, 0.0, 0.0, 0.0, 0.0)
 BASE = (0.6, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -81,6 +93,37 @@ def test_a_load_that_the_controller_alone_knows(
     """Its torque goes with the force of the load, at a joint that is held, by 3 to 20 levels."""
     run = recording(away, load=load)
     assert not stuck(heard(loop_of(observer, bandwidth), run, [(k, k) for k in range(1200)]))
+
+
+TAKEN = [
+    (1.5, 0.0, "kalman", 60.0, True),
+    (1.5, 0.05, "kalman", 30.0, False),
+    (5.0, 0.05, "kalman", 30.0, False),
+    (3.0, 0.02, "kalman", 250.0, True),
+    (5.0, 0.1, "nonlinear", 60.0, True),
+]
+MORE_TAKEN = [
+    pytest.param(load, rise, observer, bandwidth, locked, marks=pytest.mark.validate)
+    for load in (0.5, 1.5, 3.0, 5.0)
+    for rise in (0.0, 0.02, 0.05, 0.1)
+    for observer, bandwidth in (("kalman", 30.0), ("kalman", 60.0), ("kalman", 250.0))
+    for locked in (True, False)
+]
+
+
+@pytest.mark.parametrize(
+    ("load", "rise", "observer", "bandwidth", "locked"), [*TAKEN, *MORE_TAKEN]
+)
+def test_a_load_that_is_taken_up_at_rest(
+    load: float, rise: float, observer: str, bandwidth: float, locked: bool
+) -> None:
+    """All motors' torques change as its weight asks for; the estimate is said to lag behind."""
+    run = taken_up(load, rise, locked=locked)
+    outputs = heard(loop_of(observer, bandwidth), run, [(k, k) for k in range(len(run.shown))])
+    assert not stuck(outputs)
+    after = outputs[round(BEGIN / DT) :]
+    assert load < 1.0 or max(x.level for x in after) >= Level.DEGRADED
+    assert after[-1].level < Level.BRIDGED, after[-1].why
 
 
 @pytest.mark.validate
