@@ -196,6 +196,9 @@ def lowest_between(
 def chosen(judged: Sequence[Judged], reach: float) -> Judged:
     """The band that predicts best, of those whose parameters are as good as any.
 
+    Errors below ``EXACT`` do not say which is best: of such bands the one whose parameters have
+    the least deviation, by error over the root of the number of equations.
+
     Args:
         judged: Bands, from low to high.
         reach: Up to where there is motion [Hz].
@@ -205,7 +208,11 @@ def chosen(judged: Sequence[Judged], reach: float) -> Judged:
     as_good = common <= common.min() + np.log(AS_GOOD)
     scores = E.diagonal()
     own = np.array([scores[max(0, k - 1) : k + 2].mean() for k in range(len(scores))])
-    return judged[int(np.argmin(np.where(as_good, own, np.inf)))]
+    own = np.where(as_good, own, np.inf)
+    if own.min() < np.log(EXACT):
+        equations = np.array([band.counts.sum() for band in judged])
+        own = np.where(own < np.log(EXACT), own - 0.5 * np.log(equations), np.inf)
+    return judged[int(np.argmin(own))]
 
 
 def grid_of(sampled: Sequence[Sampled], settings: Settings) -> Array:

@@ -140,6 +140,26 @@ def test_low_bands_without_motion_are_not_chosen_for_their_small_error() -> None
     assert chosen(own[:1], 2.5).keep == 0.3
 
 
+@pytest.mark.parametrize(
+    ("noise", "more", "expected"), [(3e-4, 1.4, 8.0), (3e-4, 2.5, 2.0), (3e-3, 1.4, 2.0)]
+)
+def test_of_bands_that_leave_next_to_nothing_that_of_the_best_parameters_is_chosen(
+    noise: float, more: float, expected: float
+) -> None:
+    """Four times the equations outweigh an error 1.4 times as large below 0.1 % of the torque."""
+    columns = np.random.default_rng(2).normal(size=(2, 5, 200))
+
+    def band(keep: float, left: float, count: int) -> Judged:
+        motions, rest = columns * np.array([1.0, left])[:, None, None]
+        tables = np.stack([motions, motions + rest], axis=-1)
+        R = np.stack([np.linalg.qr(table, mode="r") for table in tables])[:, None]
+        return Judged(keep, R, np.full((5, 1), count))
+
+    own = [band(2.0, noise, 200), band(4.0, 9.0 * noise, 400), band(8.0, more * noise, 800)]
+    own = [own[0], own[0], *own[1:], own[-1]]
+    assert chosen(own, 2.5).keep == expected
+
+
 def test_parts_that_differ_about_the_band_are_reported() -> None:
     """One block of five has a residual in the chosen band that another band does not leave."""
     columns = np.random.default_rng(1).normal(size=(2, 5, 200))
