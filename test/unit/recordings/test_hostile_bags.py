@@ -123,6 +123,26 @@ def test_frames_that_follow_each_other_are_one_chunk(packed: str) -> None:
     assert mcap_records.decompressed(packed, data[:-4], "x", 150)[1] is False
 
 
+def head_of_chunk(name: bytes, stated: int, size: int) -> bytes:
+    """What a chunk has before its data."""
+    return struct.pack("<QQQII", 0, 0, stated, 0, len(name)) + name + struct.pack("<Q", size)
+
+
+def test_heads_of_chunks_just_so_long() -> None:
+    """A whole head without data is looked at; one a byte short, or of a long name, is not."""
+    assert mcap_records.uncompressed(head_of_chunk(b"", 3, 3) + b"abc", "x") == b"abc"
+    for name in (b"bz2", b"x" * 16):
+        with pytest.raises(RecordingError, match=f"chunks compressed as '{name.decode()}'"):
+            mcap_records.uncompressed(head_of_chunk(name, 0, 0), "x")
+        assert mcap_records.uncompressed(head_of_chunk(name, 0, 0)[:-1], "x") == b""
+    assert mcap_records.uncompressed(head_of_chunk(b"x" * 17, 0, 0), "x") == b""
+    for stated, size in ((2**27, 2**18), (2**26 + 2**16, 2**16)):
+        data = bytes(size)
+        with pytest.raises(RecordingError, match="bz2"):
+            mcap_records.uncompressed(head_of_chunk(b"bz2", stated, size) + data, "x")
+        assert not mcap_records.uncompressed(head_of_chunk(b"bz2", stated + 1, size) + data, "x")
+
+
 def test_damaged_records_are_noted_once(tmp_path: Path) -> None:
     """Half a megabyte of schemas without contents, which took longer with each of them."""
     path = tmp_path / "bag.mcap"
