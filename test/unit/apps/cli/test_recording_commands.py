@@ -311,7 +311,8 @@ def test_identify_finds_drive_gains_and_writes_them(
     ("words", "said"),
     [
         ([], "needs efforts of motors, not joint_torque"),
-        (["--effort", "motor_current"], "--loaded"),
+        (["--effort", "motor_current"],
+         "needs recordings of the arm with a known load; name them with --loaded"),
         (
             ["--effort", "motor_current", "--gains", "1", "1", "1"],
             "is given with --identify-drive-gains",
