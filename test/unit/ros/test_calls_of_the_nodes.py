@@ -11,10 +11,10 @@ pytest.importorskip("rclpy", reason="needs ROS 2")
 
 from rclpy.action import GoalResponse
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from geared_dynamics.errors import ModelError
-from geared_dynamics.ros import plant, trajectories
+from geared_dynamics.errors import GearedDynamicsError, ModelError
+from geared_dynamics.ros import latency_driver, plant, publisher, trajectories
 from geared_dynamics.ros.action import TrajectoryAction
 from geared_dynamics.ros.model_node import ModelNode
 from geared_dynamics.ros.plant import PlantNode
@@ -158,6 +158,115 @@ def test_the_annotated_motion_begins_when_it_says(
     assert references.last == "too fast; too far"
     begin = "trajectory sent although it is beyond limits: "
     assert node.log.lines == [("warning", begin + line) for line in answer.warnings]
+
+
+# -- the benchmark's goal, and a trajectory that is published ------------------------------------
+
+
+def followed(monkeypatch: pytest.MonkeyPatch, accepted: bool = True, points: int = 3) -> Any:
+    """A goal of the benchmark, its server ready and its answer there from the third look on."""
+    made: list[Any] = []
+
+    class Client:
+        def __init__(self, *_: object) -> None:
+            self.looks = 0
+            made.append(self)
+
+        def ready(self) -> bool:
+            self.looks += 1
+            return self.looks > 2
+
+        server_is_ready = ready
+
+        def send_goal_async(self, goal: Any, heard: Any) -> Any:
+            self.goal, self.heard, self.looks = goal, heard, 0
+            result = SimpleNamespace(add_done_callback=lambda call: vars(self).update(end=call))
+            handle = SimpleNamespace(accepted=accepted, get_result_async=lambda: result)
+            return SimpleNamespace(done=self.ready, result=lambda: handle)
+
+    kind = SimpleNamespace(Goal=lambda trajectory: ("goal", trajectory))
+    monkeypatch.setattr(latency_driver, "ActionClient", Client)
+    monkeypatch.setattr(latency_driver, "action_type", lambda: kind)
+    trajectory = JointTrajectory(points=[JointTrajectoryPoint()] * points)
+    ticks: list[int] = []
+    found: Any = latency_driver.FollowedGoal(
+        None,
+        "follow",
+        trajectory,
+        lambda: ticks.append(1),  # type: ignore[arg-type]
+    )
+    assert made[0].goal == ("goal", trajectory)
+    assert len(ticks) == 4
+    return found, made[0]
+
+
+def test_a_goal_that_is_followed_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    goal, client = followed(monkeypatch)
+    with pytest.raises(GearedDynamicsError) as caught:
+        goal.refuse_ended()
+    assert str(caught.value) == "loop-benchmark: the goal gave no feedback; see the node's log"
+    client.heard("feedback")
+    client.heard("feedback")
+    goal.refuse_ended()
+    assert goal.feedback == 2
+    ended = SimpleNamespace(result=SimpleNamespace(error_string="path violated"))
+    client.end(SimpleNamespace(result=lambda: ended))
+    with pytest.raises(GearedDynamicsError) as caught:
+        goal.refuse_ended()
+    said = "loop-benchmark: the goal ended too early: path violated; see the log"
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("accepted", "points", "said"),
+    [
+        (False, 3, "the goal was rejected; see the node's log"),
+        (True, 7, "the goal has 7 points, and a goal 6 at most; give a shorter --duration"),
+        (True, 6, ""),
+    ],
+)
+def test_a_goal_that_is_not_taken(
+    accepted: bool, points: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(latency_driver, "MOST_POINTS", 6)
+    if not said:
+        followed(monkeypatch, accepted, points)
+        return
+    with pytest.raises(GearedDynamicsError) as caught:
+        followed(monkeypatch, accepted, points)
+    assert str(caught.value) == f"loop-benchmark: {said}"
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_a_trajectory_that_does_not_arrive(arrived: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node and rclpy end either way."""
+    events: list[Any] = []
+    output = SimpleNamespace(
+        topic_name="/trajectory",
+        get_subscription_count=lambda: 1,
+        publish=events.append,
+        wait_for_all_acked=lambda wait: events.append(wait.nanoseconds) or arrived,
+    )
+    node = SimpleNamespace(
+        create_publisher=lambda *_: output, destroy_node=lambda: events.append("destroyed")
+    )
+    ros = SimpleNamespace(
+        init=lambda args: events.append(args), try_shutdown=lambda: events.append("ended")
+    )
+    monkeypatch.setattr(publisher, "rclpy", ros)
+    monkeypatch.setattr(publisher, "Node", lambda name: node)
+    monkeypatch.setattr(publisher, "message_of", lambda found: ("message", found))
+    args: Any = SimpleNamespace(topic="trajectory", no_check=True, approach=None, timeout=2.5)
+    given: Any = "motion"
+    if arrived:
+        publisher.run(args, ["--ros-args"], given)
+    else:
+        with pytest.raises(GearedDynamicsError) as caught:
+            publisher.run(args, ["--ros-args"], given)
+        said = "/trajectory: did not arrive within 2.5 s; check its subscriber"
+        assert str(caught.value) == said
+    begin = [["publish_trajectory", "--ros-args"], ("message", "motion"), 2_500_000_000]
+    assert events == [*begin, "destroyed", "ended"]
 
 
 # -- the plant -----------------------------------------------------------------------------------
