@@ -261,7 +261,6 @@ class Pace:
         change = min(max(missing, -RAMP * ahead), RAMP * ahead)
         self._later = self.rate + change
         now = clock - self._lag
-        self._look()
         return now, now + ahead * (self.rate + 0.5 * change)
 
     def slow(self, now: SampleBuffer, ahead: SampleBuffer) -> None:

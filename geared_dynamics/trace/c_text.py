@@ -106,7 +106,8 @@ def literal(x: float, precision: str) -> str:
     if np.isnan(x):
         return "NAN" if precision == "float" else "(double)NAN"
     if np.isinf(x):
-        return "INFINITY" if precision == "float" else "(double)INFINITY"
+        sign = "-" if x < 0.0 else ""
+        return f"{sign}INFINITY" if precision == "float" else f"{sign}(double)INFINITY"
     if precision == "float":
         text = repr(float(np.float32(x)))
         return f"{np.format_float_positional(np.float32(x)) if 'e' not in text else text}F"

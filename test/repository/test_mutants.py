@@ -184,6 +184,11 @@ def test_small_project(tmp_path: Path) -> None:
             "def test_down():\n    assert down(4) == 0\n\n\n"
             "def test_most():\n    assert most(3) == 3\n"
         ),
+        "test/unit/room/test_tool.py": (
+            "from pathlib import Path\n\n"
+            "assert (Path(__file__).parents[3] / 'tools' / 'mutants').is_dir()\n"
+        ),
+        "test/unit/room/test_unreadable.py": "import no_such_package\n",
         "CONTRIBUTING.md": "### Which tests belong to a file\n\n## End\n",
         "pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--import-mode=importlib'\n",
     }
@@ -217,6 +222,8 @@ def test_small_project(tmp_path: Path) -> None:
     blocks = done.stdout.split("\n")
     said = {" ".join(line.split()[1:2] + line.split()[4:]) for line in blocks if " s  " in line}
     place = "geared_dynamics/room/thing.py"
+    assert "test_unreadable.py is left out" in done.stdout
+    assert "test_tool.py is left out" not in done.stdout
     assert f"equivalent {place}:2 (comparison)" in said
     assert f"killed {place}:2 (comparison)" in said
     assert f"unreached {place}:10 (arithmetic)" in said

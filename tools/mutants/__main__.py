@@ -125,6 +125,7 @@ class Laboratory:
         self, mutant: Mutant, tests: Sequence[str | Path], whole: list[tuple[float, str]]
     ) -> tuple[str, str] | None:
         """Run some tests with a mutant in place: how it ended, None where they pass."""
+        tests = [test for test in tests if str(test) not in self.broken]  # files not to be read
         if not tests:
             return None
         file = self.tree / mutant.path

@@ -16,7 +16,7 @@ from pathlib import Path
 KEPT = 400  # characters of output that a failed run shows
 FOLDERS = (
     *("geared_dynamics", "test", "benchmarks", "urdf", "examples"),
-    *("config", "launch", "docs", "resource", "recordings", "policies"),
+    *("config", "launch", "docs", "resource", "recordings", "policies", "tools"),
 )
 
 
@@ -36,7 +36,6 @@ def prepare(root: Path, folder: Path) -> Path:
     for path in root.iterdir():
         if path.is_file():
             shutil.copy2(path, tree)
-    (tree / "tools").mkdir(exist_ok=True)
     # Sources are known by their content: a mutant may have the size and second of the original.
     command = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash"]
     subprocess.run([*command, str(tree / "geared_dynamics")], check=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
-from geared_dynamics.actuation.friction_elements import drive_terms
+from geared_dynamics.actuation.friction_elements import drive_terms, resting
 from geared_dynamics.actuation.piecewise_linear import Pieces, PiecewiseSolution, follow
 from geared_dynamics.description.drive_records import FrictionRecord
 from motor_data import ROTOR, state, with_motors
@@ -102,6 +102,20 @@ def test_band(elbow: gd.GearedModel) -> None:
     loose = gd.sticking(model, q, creep, hold, band=1e-6)
     assert model.joint_names[0] not in loose.joints
     assert loose.a[0] < 0.0
+
+
+def test_what_moves_at_the_bands_speed_rests(elbow: gd.GearedModel) -> None:
+    """The band is closed, of joints and of rotors, either way round."""
+    band = 2.0**-10
+    joints = with_motors(elbow, rotor=BARE, joint=JOINT)
+    motors = with_motors(elbow, rotor=ROTOR, joint=BARE)
+    for sign in (1.0, -1.0):
+        creep = np.array([sign * band, 1.0, 1.0])
+        assert resting(joints, creep, band).joint.tolist() == [0]
+        rates = np.abs(creep @ motors.structure_matrix)
+        slowest = int(np.argmin(rates))
+        assert resting(motors, creep, rates[slowest]).motor.tolist() == [slowest]
+        assert not resting(motors, creep, np.nextafter(rates[slowest], 0.0)).motor.size
 
 
 def test_one_state_only(elbow: gd.GearedModel) -> None:

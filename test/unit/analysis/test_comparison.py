@@ -271,6 +271,28 @@ def test_currents_and_voltages_are_the_commands() -> None:
     np.testing.assert_allclose([motor.exceeded for motor in found], beyond, atol=0.2)
 
 
+@pytest.mark.parametrize(
+    ("known", "missing"),
+    [
+        ({"torque_constant": 0.06}, [2]),
+        ({}, [1, 2]),
+        ({"torque_constant": 0.06, "resistance": 0.8}, []),
+    ],
+)
+def test_what_a_motor_lacks_leaves_the_others_to_be_compared(
+    known: dict[str, float], missing: list[int]
+) -> None:
+    """One motor without a datum is enough: sums over all of them would mislead."""
+    data = read_data(ROBOTS / "elbow.drivetrain.yaml")[0]
+    for k, motor in enumerate(data["motors"].values()):
+        motor.update({"torque_constant": 0.06, "resistance": 0.8} if k else known)
+    found = motor_figures(analysis(model=gd.load_model(ROBOTS / "elbow.urdf", data)))
+    for motor in found:
+        values = np.array([motor.rms, motor.peak])
+        assert np.isnan(values[:, missing]).all()
+        assert (np.delete(values, missing, axis=1) > 0.0).all()
+
+
 def test_summary_is_one_sentence() -> None:
     found = analysis()
     assert "complete 0.0 %" in summary(found, joint_figures(found))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from geared_dynamics.analysis import comparison_report
 from geared_dynamics.analysis.analysis_files import (
     SamplesFile,
     TorqueBag,
@@ -27,6 +28,7 @@ from geared_dynamics.analysis.comparison_report import (
     DRAWN,
     FEWEST,
     FINEST,
+    ROOM,
     coarser,
     envelope,
     profile,
@@ -102,6 +104,35 @@ def test_many_short_spans_are_drawn_coarser() -> None:
     assert len(joined) <= FINEST
     assert (joined[0, 0], joined[-1, 1]) == (0, 2 * count - 1)
     assert (least.min(), most.max()) == (low.min(), high.max())
+
+
+def test_few_buckets_are_cut_at_one_gap() -> None:
+    """Half as many of the gaps as buckets, and never none."""
+    stamps = [1000 * (start + np.arange(count)) for start, count in ((0, 11), (90, 8), (180, 11))]
+    values = np.random.default_rng(0).normal(size=(2, 30, 3))
+    for buckets, cuts in ((1, 1), (2, 1), (3, 1), (4, 2)):
+        stamp, _ = extremes_of(stamps, values, buckets)
+        starts = {int(part[0]) for part in stamps[1:]}
+        assert len(starts & set(stamp[:, 0].tolist())) == cuts
+
+
+@pytest.mark.parametrize("count", [1, 10, 20, 100])
+def test_a_page_of_many_recordings_has_no_more_points(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each curve has two points to a bucket, and no fewer than a hundred buckets."""
+    pytest.importorskip("plotly", reason="needs geared_dynamics[analysis]")
+    given: list[int] = []
+    monkeypatch.setattr(comparison_report, "section", lambda *args: given.append(args[2]))
+    found = analysis(MODEL)
+    write_html([found] * count, tmp_path / "report.html")
+    curves = count * MODEL.n * len(DRAWN)
+    assert (
+        given
+        == [{1: FINEST, 10: ROOM // (2 * curves), 20: ROOM // (2 * curves), 100: 100}[count]]
+        * count
+    )
+    assert 100 < ROOM // (2 * 20 * MODEL.n * len(DRAWN)) < FINEST
 
 
 def test_plots_bear_the_units_of_each_joint(tmp_path: Path) -> None:

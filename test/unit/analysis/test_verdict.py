@@ -14,7 +14,13 @@ from geared_dynamics.analysis.identification import Identified, identify
 from geared_dynamics.analysis.identification_rows import Settings
 from geared_dynamics.analysis.impossible import at_bounds, costs
 from geared_dynamics.analysis.parameter_columns import column_names, prior, unit_of
-from geared_dynamics.analysis.verdict import FitFinding, _fails, judged, wider_residual
+from geared_dynamics.analysis.verdict import (
+    FitFinding,
+    _fails,
+    _too_little,
+    judged,
+    wider_residual,
+)
 from geared_dynamics.apps.cli.identify_output import about_physical
 from geared_dynamics.arrays import Array
 from geared_dynamics.model import build_model
@@ -238,6 +244,24 @@ def test_too_little_motion() -> None:
     assert "part of the range gone through: joint_1" in finding.cause
     assert "excite" in finding.remedy
     assert (elsewhere(found) > 0.5).any()
+
+
+@pytest.mark.parametrize(
+    ("unsure", "severity"),
+    [([0.2, 0.2], ""), ([0.21, 0.2], "yellow"), ([0.5, 0.5], "yellow"), ([0.2, 0.51], "red")],
+)
+def test_how_uncertain_torques_elsewhere_may_be(unsure: list[float], severity: str) -> None:
+    """Above a fifth of a joint's torque it is to be known, above a half of no use."""
+    result = SimpleNamespace(model=SimpleNamespace(joint_names=("shoulder", "elbow")))
+    far = np.array(unsure)
+    for way, part in (([0.3, 0.25], ""), ([0.3, 0.24], "elbow 24 %")):
+        found = _too_little(result, far, np.array(way))  # type: ignore[arg-type]
+        assert [one.severity for one in found] == ([severity] if severity else [])
+        for one in found:
+            for name, value in zip(("shoulder", "elbow"), far, strict=True):
+                assert (f"{name} ±{100 * value:.0f} %" in one.what) == (value > 0.2)
+            assert ("range gone through" in one.cause) == bool(part)
+            assert part in one.cause
 
 
 def test_what_fails_where_it_was_not_fitted() -> None:

@@ -265,6 +265,17 @@ def test_unaligned_output_is_refused(elbow: gd.GearedModel) -> None:
         gd.inverse_dynamics(elbow, STATE, STATE, STATE, out=out)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_none_is_named_with_its_place(value: float) -> None:
+    """The first one in the order of memory."""
+    array = np.zeros((2, 3))
+    array[1, 0] = array[1, 2] = value
+    with pytest.raises(gd.GearedDynamicsError) as caught:
+        arguments.check_finite("q", array)
+    assert str(caught.value) == f"q[1, 0]: is {value}; give finite numbers"
+    arguments.check_finite("q", np.zeros((0, 3)))
+
+
 def test_shapes_that_only_the_kernel_objects_to() -> None:
     """The last resort: every status of a kernel is an error, whatever the inputs look like."""
     arrays = {"q": np.zeros(3), "v": np.zeros(2)}

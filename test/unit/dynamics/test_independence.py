@@ -10,7 +10,7 @@ import pytest
 
 import geared_dynamics as gd
 from exact_arms import AXES, exact_arm, exact_order, model_of, rotation
-from geared_dynamics.dynamics.independence import Factored, independent
+from geared_dynamics.dynamics.independence import INACTIVE, Factored, independent, plain
 from naive.exact_rank import ExactJoint, ExactWheel, exact_selection
 
 ARMS = range(40)
@@ -30,6 +30,14 @@ def both(seed: int, decades: float) -> tuple[list[int], list[int]]:
 def test_random_arms(seed: int, decades: float) -> None:
     exact, found = both(seed, decades)
     assert found == exact
+
+
+def test_what_is_as_good_as_zero_is_no_column() -> None:
+    """Beside the longest column; just at the bound it still is one."""
+    for scale in (1.0, 2.0**-40, 2.0**40):
+        for short, kept in ((INACTIVE, [0, 1]), (0.99 * INACTIVE, [0]), (0.0, [0])):
+            found = independent(plain(scale * np.diag([1.0, short])))
+            assert found.parts == kept
 
 
 @pytest.mark.validate

@@ -16,10 +16,13 @@ from geared_dynamics.description.drive_records import (
     MeshRecord,
     PlanetaryRecord,
     SpinRecord,
+    WheelRecord,
 )
 from geared_dynamics.description.geometry import Vector3, rotation_with_z
 from geared_dynamics.description.robot_records import JointRecord, LinkRecord, RobotRecord
+from geared_dynamics.errors import ModelError
 from geared_dynamics.model import GearedModel, build_model
+from geared_dynamics.model.gears.carried_wheels import refuse_unbalanced
 from naive.drives import one_ratio_scaled
 from random_gears import MEMBERS, body_wheel, serial_robot, vec
 
@@ -36,6 +39,46 @@ AXIS = np.array([0.36, -0.48, 0.8])  # of joint_2, in link_1
 CENTRE = np.array([0.1, 0.2, -0.3])
 LAYOUTS = list(permutations(MEMBERS))
 Q, V = np.array([0.3, -0.8]), np.array([1.1, -0.7])
+
+
+def around(radius: float, digits: int, count: int = 3) -> list[WheelRecord]:
+    """Equal wheels on a wheel's axis x, equally spaced, their places printed with few digits."""
+    angle = 0.3 + 2.0 * np.pi * np.arange(count) / count
+    places = np.round(radius * np.stack([0.0 * angle, np.cos(angle), np.sin(angle)], 1), digits)
+    made = [body_wheel(f"p{k}", "sun", mass=0.1) for k in range(count)]
+    return [
+        replace(wheel, axis=(1.0, 0.0, 0.0), position=vec(place))
+        for wheel, place in zip(made, places, strict=True)
+    ]
+
+
+def balanced(riders: list[WheelRecord]) -> bool:
+    """Whether they may orbit with the sun."""
+    sun = replace(body_wheel("sun", "link_1"), axis=(1.0, 0.0, 0.0), position=(0.0, 0.0, 0.0))
+    try:
+        refuse_unbalanced(riders, sun, "f")
+    except ModelError as error:
+        return "not balanced" not in str(error)
+    return True
+
+
+@pytest.mark.parametrize("decade", [-2, -1, 0, 1])
+@pytest.mark.parametrize("count", [3, 5])
+def test_what_is_balanced_depends_on_no_unit(count: int, decade: int) -> None:
+    """Places of four digits are, of two are not; nor is another mass, height or number."""
+    radius, digits = 4.37 * 10.0**decade, 3 - decade
+    riders = around(radius, digits, count)
+    assert balanced(riders)
+    assert not balanced(around(radius, digits - 2, count))
+    assert not balanced(riders[:2])
+    for k in range(count):
+        others = riders[:k] + riders[k + 1 :]
+        x, y, z = riders[k].position
+        for share, expected in ((1e-4, True), (1e-2, False)):
+            heavier = replace(riders[k], mass=0.1 * (1.0 + share))
+            higher = replace(riders[k], position=(x + share * radius, y, z))
+            outer = replace(riders[k], position=(x, y * (1.0 + share), z * (1.0 + share)))
+            assert [balanced([one, *others]) for one in (heavier, higher, outer)] == [expected] * 3
 
 
 def arm() -> RobotRecord:

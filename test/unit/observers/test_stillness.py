@@ -18,6 +18,7 @@ from geared_dynamics.observers.stillness import (
     doubted,
     driven,
     held_acceleration,
+    joint_motion,
     pulled,
     taken_up,
 )
@@ -68,13 +69,16 @@ def test_where_friction_is_unknown_nothing_is_doubted() -> None:
 @pytest.mark.parametrize(
     ("pull", "expected"),
     [(-RISE, True), (-3.0 * RISE, True), (-0.3 * RISE, True), (RISE, False)]
+    + [(level - RISE, True) for level in (-60.0, 60.0)]
+    + [(level + RISE, False) for level in (-60.0, 60.0)]
     + [(np.roll(-RISE, 9) * (np.arange(COUNT) >= 9), True)]
     + [(9.0 * np.sin(0.8 * np.arange(COUNT) + phase), False) for phase in range(6)],
 )
 def test_what_the_observer_adds_goes_against_the_torque(pull: np.ndarray, expected: bool) -> None:
-    """By more or less, or late; errors of its own go up and down, whatever the torque does."""
-    past = standing(RISE, pull)
-    assert countered(past, 0, 0.3, G[0]) == expected
+    """By more or less, late or from another level; its own errors go up and down as they like."""
+    for level in (0.0, -60.0, 60.0):
+        past = standing(level + RISE, pull)
+        assert countered(past, 0, 0.3, G[0]) == expected
 
 
 @pytest.mark.parametrize(("count", "least"), [(LEAST - 1, 0.0), (LEAST, 5.0), (30, 29.0)])
@@ -209,6 +213,36 @@ def test_another_reading_that_is_wrong_is_no_error(shown: float) -> None:
     past, value = past._replace(rows=tuple(rows)), float(past.rows[-1][1])
     given = agility(model, np.zeros(3))[1]
     assert beyond_load(past, 1, value, given, rub, model) < DOUBT * rub
+
+
+@pytest.mark.parametrize(
+    ("count", "degree"), [(10, 2), (11, 2), (12, 3), (15, 3), (16, 4), (19, 4), (20, 5), (40, 5)]
+)
+def test_the_others_motion_is_fitted_with_a_quarter_of_the_instants(
+    count: int, degree: int
+) -> None:
+    """A polynomial of that degree exactly, with its derivatives; no higher one."""
+    model, value = rubbing(0.01), 0.3
+    times = 0.02 * np.arange(count) + 5.0
+    for power in (degree, degree + 1):
+        s = (times - 5.0) / 0.02 / count
+        rows = np.outer(s**power, [1.0, 0.0, -2.0]) + np.array([0.0, value, 0.5])
+        past = EMPTY
+        for time, row in zip(times, rows, strict=True):
+            past = past.after(time, row, np.zeros(3), np.zeros(3), np.zeros(3))
+        found = joint_motion(past, 1, value, model, count)
+        assert found is not None
+        some, *motion = found
+        rate = 1.0 / (0.02 * count)
+        for k, given in enumerate(motion):
+            factor = rate**k * float(np.prod(power - np.arange(k)))
+            shown = np.outer(factor * s ** (power - k), [1.0, 0.0, -2.0])
+            if k == 0:
+                shown += np.array([0.0, value, 0.5])
+            expected = (shown @ model.motor_map.inverse)[some]
+            size = np.abs(expected).max()
+            assert (np.abs(given - expected).max() < 1e-9 * size) == (power == degree)
+    assert joint_motion(past, 1, value, model, LEAST - 1) is None
 
 
 @pytest.mark.parametrize(("times", "expected"), [(0.5, False), (1.5, False), (3.0, True)])

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import resource
+import sqlite3
 import struct
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from geared_dynamics.errors import RecordingError
-from geared_dynamics.recordings import mcap_records
+from geared_dynamics.recordings import mcap_records, sqlite_file
 from geared_dynamics.recordings.bag import files_of, open_bag
+from geared_dynamics.recordings.container import LONGEST_NAME
 from geared_dynamics.recordings.mcap_file import McapFile
 from geared_dynamics.recordings.recording import open_recording
+from geared_dynamics.recordings.sqlite_file import SqliteFile
 from recorded_motions import JOINT_STATE, messages, motion, unclosed_mcap, write_sqlite
 
 NAMES = ("joint_1", "joint_2", "joint_3")
@@ -32,6 +36,58 @@ def folder(tmp_path: Path, listed: str, *names: str) -> Path:
     text = f"rosbag2_bagfile_information:\n  relative_file_paths: {listed}\n"
     (path / "metadata.yaml").write_text(text)
     return path
+
+
+TWICE_IN_SCHEMA = (
+    "PRAGMA writable_schema = ON; INSERT INTO sqlite_master"
+    " SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master"
+)
+TOPICS = "INSERT INTO topics SELECT {0}, {1}, 'x', 'cdr', '' FROM many"
+MANY = "CREATE TABLE many AS WITH RECURSIVE n(k) AS (SELECT 2 UNION ALL SELECT k + 1 FROM n"
+DAMAGED = ": cannot be read as a bag (its topics are damaged); repair it: sqlite3 BAG.db3 .recover"
+
+
+@pytest.mark.parametrize(
+    ("count", "name", "said"),
+    [
+        (1, f"substr(hex(zeroblob({LONGEST_NAME})), 1, {LONGEST_NAME})", ""),
+        (1, f"substr(hex(zeroblob({LONGEST_NAME})), 1, {LONGEST_NAME + 1})", DAMAGED),
+        (1, "CAST('/x' AS BLOB)", DAMAGED),
+        (9, "'/' || k", ""),
+        (10, "'/' || k", DAMAGED),
+        (4, "'/x'", ""),
+        (5, "'/x'", DAMAGED),
+    ],
+)
+def test_topics_that_no_bag_has(
+    count: int, name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name may be just so long; ten topics, and four numbers of one, are all there may be."""
+    monkeypatch.setattr(sqlite_file, "MOST_TOPICS", 10)
+    monkeypatch.setattr(sqlite_file, "MOST_IDS", 4)
+    path = write_sqlite(tmp_path / "bag.db3", {TOPIC: (JOINT_STATE, DATA[:20])}, old=True)
+    with closing(sqlite3.connect(path)) as base:
+        rows = f"WHERE k <= {count}) SELECT k FROM n"
+        base.executescript(f"{MANY} {rows}; {TOPICS.format('k', name)}")
+        base.execute("DROP TABLE many")
+        base.commit()
+    if not said:
+        assert len(SqliteFile(path).topics()) == 1 + (count if "k" in name else 1)
+        return
+    with pytest.raises(RecordingError) as caught:
+        SqliteFile(path)
+    assert str(caught.value).startswith(f"{path}{said}")
+
+
+@pytest.mark.parametrize("name", ["topics", "messages"])
+def test_a_table_that_is_there_twice(name: str, tmp_path: Path) -> None:
+    path = write_sqlite(tmp_path / "bag.db3", {TOPIC: (JOINT_STATE, DATA[:20])})
+    with closing(sqlite3.connect(path)) as base:
+        base.executescript(f"{TWICE_IN_SCHEMA} WHERE name = '{name}'")
+    with pytest.raises(RecordingError) as caught:
+        SqliteFile(path)
+    said = f"{path}, {name}: the table exists twice; give a file that rosbag2 wrote"
+    assert str(caught.value) == said
 
 
 LISTED = {
@@ -121,6 +177,26 @@ def test_frames_that_follow_each_other_are_one_chunk(packed: str) -> None:
     assert mcap_records.decompressed(packed, data, "x", 150) == (whole, True)
     assert mcap_records.decompressed(packed, data, "x", 149) == (b"", False)
     assert mcap_records.decompressed(packed, data[:-4], "x", 150)[1] is False
+
+
+def head_of_chunk(name: bytes, stated: int, size: int) -> bytes:
+    """What a chunk has before its data."""
+    return struct.pack("<QQQII", 0, 0, stated, 0, len(name)) + name + struct.pack("<Q", size)
+
+
+def test_heads_of_chunks_just_so_long() -> None:
+    """A whole head without data is looked at; one a byte short, or of a long name, is not."""
+    assert mcap_records.uncompressed(head_of_chunk(b"", 3, 3) + b"abc", "x") == b"abc"
+    for name in (b"bz2", b"x" * 16):
+        with pytest.raises(RecordingError, match=f"chunks compressed as '{name.decode()}'"):
+            mcap_records.uncompressed(head_of_chunk(name, 0, 0), "x")
+        assert mcap_records.uncompressed(head_of_chunk(name, 0, 0)[:-1], "x") == b""
+    assert mcap_records.uncompressed(head_of_chunk(b"x" * 17, 0, 0), "x") == b""
+    for stated, size in ((2**27, 2**18), (2**26 + 2**16, 2**16)):
+        data = bytes(size)
+        with pytest.raises(RecordingError, match="bz2"):
+            mcap_records.uncompressed(head_of_chunk(b"bz2", stated, size) + data, "x")
+        assert not mcap_records.uncompressed(head_of_chunk(b"bz2", stated + 1, size) + data, "x")
 
 
 def test_damaged_records_are_noted_once(tmp_path: Path) -> None:

@@ -59,7 +59,13 @@ class Node:
         self, name: str, value: Any, entry: Any, *, ignore_override: bool
     ) -> None:
         assert ignore_override
+        asked = [RosParameter(name, value=value)]
+        if hasattr(self, "before"):  # as rclpy does of what it declares, too
+            asked = self.before(asked)
+            assert self.check(asked).successful
         self.declared[name], self.described[name] = value, entry
+        if hasattr(self, "after"):
+            self.after(asked)
 
     def has_parameter(self, name: str) -> bool:
         return name in self.declared

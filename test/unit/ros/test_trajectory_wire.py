@@ -137,6 +137,15 @@ def test_a_number_of_points_that_is_not_there_takes_no_memory() -> None:
         read_trajectory(bytes(data))
 
 
+def test_names_that_are_cut_off() -> None:
+    """Wherever: in the stamp, in the frame, in a name, before the number of points."""
+    data = bytes(serialize_message(JointTrajectory(joint_names=["a", "bc"])))
+    for length in range(2, end_of_names(data) + 4):
+        with pytest.raises(DamagedMessageError, match="its joint names are cut off"):
+            read_trajectory(data[:length])
+    assert read_trajectory(data).joint_names == ["a", "bc"]
+
+
 def test_its_start_counts_from_a_given_time() -> None:
     message = JointTrajectory(joint_names=["a"], points=[JointTrajectoryPoint(positions=[0.0])])
     found = read_trajectory(bytes(serialize_message(message)))

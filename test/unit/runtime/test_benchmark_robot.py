@@ -55,10 +55,16 @@ ONE_JOINT = """<robot name="arm"><link name="base"/>
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "start"), [(-3.0, -1.0, -2.125), (1.0, 2.0, 1.375), (-1.0, 1.0, 0.0)]
+    ("low", "high", "start"),
+    [
+        *((-3.0, -1.0, -2.125), (1.0, 2.0, 1.375), (-1.0, 1.0, 0.0)),
+        # Room on both sides, just so and not quite.
+        *((-0.25, 0.25, 0.0), (-0.25, 1.0, 0.0), (-1.0, 0.25, 0.0)),
+        *((-0.24, 1.0, 0.255), (-1.0, 0.24, -0.505)),
+    ],
 )
 def test_a_joint_whose_range_is_beside_zero_starts_in_it(
     low: float, high: float, start: float
 ) -> None:
     model = gd.load_model(ONE_JOINT.format(low=low, high=high))
-    assert latency_figures.posture(model) == [pytest.approx(start)]
+    assert latency_figures.posture(model) == [pytest.approx(start, abs=1e-12)]

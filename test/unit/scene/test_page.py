@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 import geared_dynamics as gd
 from geared_dynamics.errors import MissingPackageError
 from geared_dynamics.scene.motion import ArmMotion, swing
-from geared_dynamics.scene.page import ArmPage, quaternions, view
+from geared_dynamics.scene.page import ArmNodes, ArmPage, quaternions, view
 from geared_dynamics.scene.shapes import shapes_of, wheel_angles
 from plant_arms import example
 
@@ -114,6 +115,36 @@ def test_sliders_turn_the_rotors() -> None:
         live.step(0.04)
         assert "rotor_4" in live._text.content
         assert "at rest" in live._text.content
+
+
+def test_nodes_hang_on_what_carries_them() -> None:
+    """Surfaces of wheels below their wheel, the first one's too; those of links below the link."""
+    shapes = shapes_of(example("planetary_2r"))
+    made: dict[str, SimpleNamespace] = {}
+
+    def add(name: str, *_: object, **options: object) -> SimpleNamespace:
+        return made.setdefault(name, SimpleNamespace(name=name, options=options))
+
+    server = SimpleNamespace(scene=SimpleNamespace(add_frame=add, add_mesh_simple=add))
+    nodes = ArmNodes(server, shapes)
+    frames = [f"/body_{b}" for b in range(-1, len(shapes.model.tree.names))]
+    wheels = [f"/body_{body}/wheel_{r}" for r, body in enumerate(shapes.carrier)]
+    parts = [
+        f"{wheels[part.wheel] if part.wheel >= 0 else frames[part.body + 1]}/part_{k}"
+        for k, part in enumerate(shapes.parts)
+    ]
+    assert [*made] == [*frames, *wheels, *parts]
+    assert {part.wheel for part in shapes.parts} == {-1, *range(len(wheels))}
+    moving = [(name, part.wheel) for name, part in zip(parts, shapes.parts, strict=True)]
+    assert nodes.clickable == [(name, wheel) for name, wheel in moving if wheel >= 0]
+    assert [(node.name, wheel) for node, wheel in nodes.wheel_parts] == nodes.clickable
+    assert [node.name for node in nodes.links] == [name for name, wheel in moving if wheel < 0]
+    for name, part in zip(parts, shapes.parts, strict=True):
+        whole, options = part.opacity == 1.0, made[name].options
+        assert options["side"] == ("front" if whole else "double")
+        assert options["opacity"] == (None if whole else part.opacity)
+        assert options["cast_shadow"] == whole
+    assert not any(made[name].options["show_axes"] for name in [*frames, *wheels])
 
 
 def test_quaternions_of_all_turns() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from geared_dynamics.apps.cli.main import main
 from geared_dynamics.arrays import readonly
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.trace.c_code import export_c
-from geared_dynamics.trace.c_text import parameters_of
+from geared_dynamics.trace.c_text import literal, parameters_of
 from geared_dynamics.trace.joined_functions import ALL, forms_for
 from geared_dynamics.trace.structure import ABOVE, BELOW
 from long_cases import cases
@@ -51,6 +52,22 @@ def built(files: tuple[Path, ...], *more: str) -> subprocess.CompletedProcess[st
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
     return subprocess.run([str(program)], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("number", "double", "single"),
+    [
+        (math.nan, "(double)NAN", "NAN"),
+        (math.inf, "(double)INFINITY", "INFINITY"),
+        (-math.inf, "-(double)INFINITY", "-INFINITY"),
+        (0.75, "0x1.8000000000000p-1", "0.75F"),
+        (-1e-8, "-0x1.5798ee2308c3ap-27", "-9.99999993922529e-09F"),
+    ],
+)
+def test_numbers_as_c_reads_them(number: float, double: str, single: str) -> None:
+    """NAN and INFINITY are floats in C; strict compilers warn where one becomes a double."""
+    assert literal(number, "double") == double
+    assert literal(number, "float") == single
 
 
 @needs_compiler

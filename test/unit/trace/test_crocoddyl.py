@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -182,6 +183,21 @@ def test_missing_crocoddyl_has_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "crocoddyl", None)
     with pytest.raises(MissingPackageError, match=r"needs the package 'crocoddyl'.*pip"):
         gd.to_crocoddyl(driven_arm(1, joints=2), None)
+
+
+@pytest.mark.parametrize("kind", ["motor_torque", "joint_torque"])
+@pytest.mark.parametrize("elastic", [True, False])
+def test_joints_behind_springs_are_not_driven_themselves(
+    elastic: bool, kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The arm is looked at before the costs, which are wrong here."""
+    monkeypatch.setitem(sys.modules, "crocoddyl", SimpleNamespace())
+    model = elastic_arm(1, 2) if elastic else driven_arm(1, joints=2)
+    costs = SimpleNamespace(state=SimpleNamespace(nx=99), nu=99)
+    springs = elastic and kind == "joint_torque"
+    said = "command_type: is joint_torque, and springs move" if springs else "nx: is 99"
+    with pytest.raises(ArrayError, match=said):
+        gd.to_crocoddyl(model, costs, command_type=kind)
 
 
 def test_wrong_costs_and_controls_are_refused() -> None:

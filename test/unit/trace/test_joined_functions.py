@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections import OrderedDict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from flat_arms import flat_arm
 from geared_dynamics.dynamics.elastic.flatness import FRICTIONLESS, plan_of
 from geared_dynamics.errors import ArrayError, ModelError, UnknownNameError
 from geared_dynamics.kernels import flatness
-from geared_dynamics.trace import elastic_derivatives
+from geared_dynamics.trace import elastic_derivatives, joined
 from geared_dynamics.trace.compiled import CompiledModel
 from geared_dynamics.trace.joined_functions import JOINED
 from long_cases import cases
@@ -27,6 +29,24 @@ EXACT = 1e-13
 OF_SPRINGS = [name for name in JOINED if name.startswith("elastic.") and "feed" not in name]
 OF_MOTORS = ["motor_commands_derivatives", "friction_forces", "external_forces"]
 BY_PARAMETERS = "forward_dynamics_parameter_derivatives"
+
+
+def test_the_oldest_instructions_are_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was made last is kept, so that the next arm of its structure finds it."""
+    kept: OrderedDict[tuple[str, bytes], joined.Instructions] = OrderedDict()
+    monkeypatch.setattr(joined, "_known", kept)
+    monkeypatch.setattr(joined, "KEPT", 2)
+    made: list[str] = []
+
+    def program(name: str, structure: Any) -> Any:
+        made.append(name)
+        return JOINED["external_forces"].program(structure)
+
+    for name in ("one", "two", "three", "three", "two", "one"):
+        model = random_robot(3).load()
+        joined.tape(model, name, JOINED["external_forces"].forms(model), partial(program, name))
+    assert made == ["one", "two", "three", "one"]
+    assert [name for name, _ in kept] == ["three", "one"]
 
 
 def compiled(model: gd.GearedModel, names: list[str], **options: Any) -> CompiledModel:

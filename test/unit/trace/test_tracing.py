@@ -106,6 +106,32 @@ def test_a_truth_that_depends_on_inputs_is_refused() -> None:
     assert graph.select(x < y, True, True) is True
 
 
+def branching(_model: Any, q: Any, out: Any) -> int:
+    """Writes on both ways, on one, before a branch and in one within another."""
+    out[0], out[1], out[2] = 1.0, 2.0 * q[0], 3.0
+    if q[0] < 1.0:
+        out[0] = out[1] + 4.0
+        if q[0] < -1.0:
+            out[1] = 5.0
+            out[0] += q[0]
+        else:
+            out[2] = q[0] - 6.0
+    else:
+        out[2] = out[0] + q[0]
+    out[3] = out[0] - out[1] + 7.0 * out[2]
+    return at.OK
+
+
+@pytest.mark.parametrize("x", [-3.0, -1.0, 0.25, 1.0, 2.5])
+def test_what_branches_write_is_kept_of_the_way_taken(x: float) -> None:
+    tracer = Tracer()
+    q = tracer.graph.inputs("q", 1)
+    found = tracer.run(SimpleNamespace(py_func=branching), [[1.0]], [q], 4)
+    expected = [0.0] * 4
+    branching(None, [x], expected)
+    assert [value(tracer.graph, each, x) for each in found] == expected
+
+
 def test_symbols_have_no_value_outside_of_a_run() -> None:
     x, y = ExpressionGraph().inputs("q", 2)
     with pytest.raises(TypeError, match="a symbol has no value"):

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from elbow_run import ROBOT
+from geared_dynamics.apps.cli import analyze as analyze_command
 from geared_dynamics.apps.cli import command_output, describe, options
 from geared_dynamics.apps.cli import main as main_module
 from geared_dynamics.apps.cli.main import EXAMPLES, main
@@ -249,3 +251,28 @@ def test_names_are_whole_in_a_narrow_table(
     command_output.print_table(options.open_console(), "A wide table", wide)
     shown = capsys.readouterr().out
     assert all(name in shown for name in names)
+
+
+@pytest.mark.parametrize("files", [True, False])
+@pytest.mark.parametrize("there", [True, False])
+def test_without_plotly_the_tables_are_the_report(
+    files: bool,
+    there: bool,
+    bag: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for package in ("scipy", "matplotlib"):
+        pytest.importorskip(package, reason="needs geared_dynamics[analysis]")
+    monkeypatch.setattr(analyze_command, "find_spec", lambda name: name if there else None)
+    written: list[Path] = []
+    monkeypatch.setattr(analyze_command, "write_html", lambda found, path, _: written.append(path))
+    out = tmp_path / "out"
+    words = ["--output", str(out)] if files else []
+    assert main(["analyze", bag, *ROBOT, *words]) == 0
+    text = capsys.readouterr().out
+    assert ("there is no report.html" in text) == (files and not there)
+    assert written == ([out / "report.html"] if files and there else [])
+    assert (f"saved {out / 'report.html'}" in text) == (files and there)
+    assert not files or (out / "run.png").exists()

@@ -286,16 +286,18 @@ def current_bags(folder: Path) -> list[str]:
     return bags
 
 
+@pytest.mark.parametrize("effort", ["motor_current", "motor_torque"])
 def test_identify_finds_drive_gains_and_writes_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    effort: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Those of currents are torque constants; those of torques have no place in the files."""
     pytest.importorskip("clarabel", reason="needs geared_dynamics[analysis]")
     empty, loaded = current_bags(tmp_path)
     drive = tmp_path / "elbow.drivetrain.yaml"
     text = Path(DRIVE).read_text("utf-8")
     drive.write_text(text, encoding="utf-8")
     words = ["identify", empty, "--robot", URDF, "--drivetrain", str(drive),
-             "--effort", "motor_current", "--loaded", loaded, "--load-link", MODEL.body_names[-1],
+             "--effort", effort, "--loaded", loaded, "--load-link", MODEL.body_names[-1],
              "--identify-drive-gains"]  # fmt: skip
     load = ["--known-load", "4", "0.05", "-0.02", "0.1"]
     out = tmp_path / "new"
@@ -303,7 +305,8 @@ def test_identify_finds_drive_gains_and_writes_them(
     printed = capsys.readouterr().out
     assert "Drive gains" in printed
     new = gd.load_model(out / "elbow.urdf", out / "elbow.drivetrain.yaml")
-    np.testing.assert_allclose(new.motors.torque_constant, [0.07, 0.05, 0.09], rtol=0.05)
+    constants = [0.07, 0.05, 0.09] if effort == "motor_current" else [np.nan] * 3
+    np.testing.assert_allclose(new.motors.torque_constant, constants, rtol=0.05)
     np.testing.assert_allclose(new.friction[0], [4.0, 5.0, 6.0], rtol=0.1)
 
 
@@ -311,7 +314,8 @@ def test_identify_finds_drive_gains_and_writes_them(
     ("words", "said"),
     [
         ([], "needs efforts of motors, not joint_torque"),
-        (["--effort", "motor_current"], "--loaded"),
+        (["--effort", "motor_current"],
+         "needs recordings of the arm with a known load; name them with --loaded"),
         (
             ["--effort", "motor_current", "--gains", "1", "1", "1"],
             "is given with --identify-drive-gains",

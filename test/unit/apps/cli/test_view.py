@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,48 @@ def draw(out: Path, *files: str) -> Any:
     assert done.returncode == 0, done.stderr
     assert "kB" in done.stdout
     return image.open(out)
+
+
+def rendering(monkeypatch: pytest.MonkeyPatch, context: object, renderer: Any) -> Any:
+    """What draws, on stand-ins for MuJoCo and its OpenGL."""
+    monkeypatch.setitem(sys.modules, "mujoco.gl_context", SimpleNamespace(GLContext=context))
+    return view.drawing(SimpleNamespace(Renderer=renderer), "arm", 64, 48)
+
+
+@pytest.mark.parametrize(("chosen", "named"), [("egl", "egl"), (None, "OpenGL")])
+def test_where_nothing_can_be_drawn(
+    chosen: str | None, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first words of what failed, in one line, and two ways out."""
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    if chosen is not None:
+        monkeypatch.setenv("MUJOCO_GL", chosen)
+
+    def fail(*_: object) -> None:
+        raise OSError(f"no\n display {'x' * 200}")
+
+    way_out = f"; {view.PAGE}; or install EGL: apt-get install libegl1 libgl1-mesa-dri"
+    for context, renderer, why in (
+        (object, fail, f"no display {'x' * 108}"),
+        (None, object, "MuJoCo was imported without OpenGL: set MUJOCO_GL=egl before"),
+    ):
+        with pytest.raises(GearedDynamicsError) as caught:
+            with rendering(monkeypatch, context, renderer):
+                pass
+        said = f"--out: no picture can be drawn: {named} fails ({why})"
+        assert str(caught.value) == said + way_out
+
+
+def test_the_renderer_is_closed_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[tuple[object, ...]] = []
+
+    def renderer(*given: object) -> Any:
+        return SimpleNamespace(close=lambda: closed.append(given))
+
+    with pytest.raises(KeyError):
+        with rendering(monkeypatch, object, renderer):
+            raise KeyError
+    assert closed == [("arm", 48, 64)]
 
 
 def test_still(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,38 @@ def test_the_tightest_limit_is_used_as_far_as_wanted(brisk: gd.GearedModel) -> N
     assert effort_of_motion(brisk, *motion[1:]) == pytest.approx(WORK, abs=1e-3)
     faster = swing(brisk).at(waypoint_times(), 1.6)
     assert effort_of_motion(brisk, *faster[1:]) > WORK
+
+
+ONE_JOINT = """<robot name="arm"><link name="base"/>
+<link name="link"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
+<joint name="j" type="{kind}"><parent link="base"/><child link="link"/><axis xyz="0 0 1"/>
+<limit {range} effort="9" velocity="9"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("size", [1.0, 0.5])
+@pytest.mark.parametrize(
+    ("limits", "centre", "lean", "amplitude"),
+    [
+        (None, 0.0, 0.2, lambda room: 0.8),
+        ((-1.0, 2.0), 0.5, 0.6, lambda room: min(0.8, 0.7 * room)),  # a fifth of its range
+        ((1.0, 3.0), 2.0, 0.4, lambda room: min(0.8, 0.7 * room)),
+        ((-3.0, 2.0), -0.5, 0.6, lambda room: 0.8),  # no further than 0.6
+    ],
+)
+def test_where_and_how_far_a_joint_swings(
+    limits: tuple[float, float] | None,
+    centre: float,
+    lean: float,
+    amplitude: Callable[[float], float],
+    size: float,
+) -> None:
+    """About a bent middle, within 70 % of the room that is left beside it."""
+    kind = "continuous" if limits is None else "revolute"
+    given = "" if limits is None else f'lower="{limits[0]}" upper="{limits[1]}"'
+    found = swing(gd.load_model(ONE_JOINT.format(kind=kind, range=given)), size)
+    assert found.middle.tolist() == [pytest.approx(centre + size * lean)]
+    room = np.inf if limits is None else limits[1] - found.middle[0]
+    assert found.amplitude.tolist() == [pytest.approx(size * amplitude(room))]
 
 
 def test_an_arm_that_cannot_carry_itself_bent_swings_less() -> None:

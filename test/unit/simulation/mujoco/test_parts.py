@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import geared_dynamics as gd
+from geared_dynamics.simulation.mujoco_bodies import blueprint
 from geared_dynamics.simulation.mujoco_parts import (
     link_bodies,
     refuse_unphysical,
@@ -26,6 +27,24 @@ def test_the_parts_add_up(robot: str) -> None:
             total[wheel.carrier] += wheel.parameters
     np.testing.assert_allclose(total, model.tree.parameters, atol=1e-12)
     assert all(wheel.mass > 0.0 for wheel in wheels)
+
+
+def test_wheels_are_drawn_as_cylinders_of_their_own_inertia() -> None:
+    """The plan's shapes: m r^2 / 2 about the axis, m (3 r^2 + l^2) / 12 across; a spoke on it."""
+    mujoco = pytest.importorskip("mujoco", reason="needs geared_dynamics[simulation]")
+    drives = yaml.safe_load((URDF / "elbow.drivetrain.yaml").read_text("utf-8"))
+    radius, half, mass = 0.08, 0.03, 1.3
+    axial = 0.5 * mass * radius**2
+    across = mass * (3.0 * radius**2 + (2.0 * half) ** 2) / 12.0
+    drives["wheels"]["rotor_2"].update(mass=mass, inertia={"axial": axial, "transverse": across})
+    plan = blueprint(gd.load_model(URDF / "elbow.urdf", drives), 1e-3)
+    body = next(body for body in plan.spec.bodies if body.name == "rotor_2")
+    kinds = mujoco.mjtGeom
+    (disc,) = [geom for geom in body.geoms if geom.type == kinds.mjGEOM_CYLINDER]
+    (spoke,) = [geom for geom in body.geoms if geom.type == kinds.mjGEOM_BOX]
+    assert disc.size[0] == pytest.approx(radius)
+    np.testing.assert_allclose(disc.fromto, [0.0, 0.0, -half, 0.0, 0.0, half], atol=1e-12)
+    np.testing.assert_allclose(spoke.size, [0.92 * radius, 0.14 * radius, 1.06 * half])
 
 
 def test_a_wheel_without_mass_takes_some_of_its_link() -> None:

@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import geared_dynamics as gd
+from control_arms import balancers
+from driven_arms import driven_arm
 from elastic_arms import elbow
+from geared_dynamics.description.drive_records import FrictionRecord
+from geared_dynamics.simulation.equations_engine import EquationsMechanism
 from geared_dynamics.simulation.motor_stage import stops_of
+from motor_data import with_motors
 from plant_arms import example, pendulum
 
 S = gd.simulation
@@ -94,6 +99,31 @@ def test_an_elastic_arm_gains_no_energy() -> None:
         assert np.all((low - 1e-3 <= arm.state.q) & (arm.state.q <= high + 1e-3))
         # Springs and dampers take energy too, and give none.
         assert history[-1] <= history[-2] + 1e-6 * history[0]
+
+
+@pytest.mark.parametrize("name", ["rigid", "elastic", "with balancers"])
+def test_the_error_of_a_step_at_a_stop_drives_nothing(name: str) -> None:
+    """What is too much is taken from the motion, which keeps its direction; no less is left."""
+    model = elbow() if name == "elastic" else driven_arm(3, 3)
+    if name == "with balancers":
+        model = driven_arm(3, 3, balancers=balancers(model))
+    model = with_motors(model, rotor=FrictionRecord(), joint=FrictionRecord())
+    arm, random = EquationsMechanism(model, PERIOD), np.random.default_rng(4)
+    x, rate = random.normal(size=(2, model.n + model.elasticity.count))
+    q, theta = np.split(x, [model.n])
+    v, vtheta = np.split(rate, [model.n])
+    if model.elasticity.count:
+        state = gd.State(q, v, theta, vtheta)
+        kinetic = gd.elastic.kinetic_energy(model, state)
+        potential = gd.elastic.potential_energy(model, state)
+    else:
+        kinetic, potential = gd.kinetic_energy(model, q, v), gd.potential_energy(model, q)
+        if model.balancers.names:
+            potential = potential + gd.balancer_energy(model, q)
+    np.testing.assert_allclose(arm._energy(x, rate), (kinetic, kinetic + potential), rtol=1e-12)
+    for share, left in ((-0.1, 1.0), (0.0, 1.0), (0.75, 0.5), (1.5, 0.0)):
+        slower = arm._tamed(x, rate, float(potential + (1.0 - share) * kinetic))
+        np.testing.assert_allclose(slower, left * rate, atol=1e-7 * np.abs(rate).max())
 
 
 @pytest.mark.parametrize("engine", ENGINES)
