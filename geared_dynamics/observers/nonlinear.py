@@ -333,8 +333,9 @@ def corrected(
     health = health._replace(pull=gains.structure @ change[N:] / dt)
     ratio = state.ratio
     if Fault.SETTLING not in health.faults:
-        scaled, number = taken / gains.expected, int(np.count_nonzero(used))
-        ratio = updated_ratio(ratio, float(scaled @ scaled), number, dt / gains.window)
+        scaled, number = (taken / gains.expected).tolist(), int(np.count_nonzero(used))
+        square = sum(x * x for x in scaled)  # NumPy would warn where it overflows
+        ratio = updated_ratio(ratio, square, number, dt / gains.window)
     return state._replace(
         mean=mean + change,
         innovation=innovation,

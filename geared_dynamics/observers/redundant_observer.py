@@ -22,6 +22,7 @@ import numpy as np
 from geared_dynamics.arrays import Array, ArrayLike, BoolArray, Frozen
 from geared_dynamics.dynamics import cartesian, elastic
 from geared_dynamics.dynamics.state import Measurement, State
+from geared_dynamics.errors import ArrayError
 from geared_dynamics.model import GearedModel
 from geared_dynamics.observers.health import Fault, Health, held
 from geared_dynamics.observers.nonlinear import (
@@ -34,7 +35,7 @@ from geared_dynamics.observers.nonlinear import (
 from geared_dynamics.observers.observer import Estimate, estimate
 from geared_dynamics.observers.readings import ObservedArm, readings, refuse_state
 from geared_dynamics.observers.screening import prepared
-from geared_dynamics.observers.standing import predicted
+from geared_dynamics.observers.standing import StandingStep, predicted
 
 
 class RedundantState(NamedTuple):
@@ -128,26 +129,15 @@ class RedundantObserver(Frozen):
         if isinstance(ready, Health):
             return state._replace(inner=inner._replace(health=ready))
         health, tau, count = ready
-        N, L = sizes.coordinates, cartesian.left_inverse(model)
-        x, nu, steps = state.x, state.nu, []
-        for _ in range(count):
-            rate = L @ nu
-            mean = np.concatenate([x, rate])
-            step = predicted(arm, mean, health.tau_m, tau, dt / count, inner.stay)
-            if step is None:
-                return state._replace(
-                    inner=inner._replace(health=held(health, health.faults | Fault.DIVERGED))
-                )
-            change = np.concatenate([rate, acceleration(arm, x, nu, L, health.tau_m, tau)])
-            mean = mean + dt / count * step.phi @ change + step.lost
-            x = mean[:N]
-            steps.append(step)
-            nu = jacobian(model, x, mean[N:]) @ mean[N:]
         y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
-        new = corrected(model, gains, inner, np.concatenate([x, L @ nu]), steps, health, y, dt)
-        if not new.health.valid:
-            return state._replace(inner=new)
-        return embedded(model, new)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean, steps = moved(arm, state, health, tau, count, dt)
+                new = corrected(model, gains, inner, mean, steps, health, y, dt)
+                return embedded(model, new) if new.health.valid else state._replace(inner=new)
+        except (ArrayError, np.linalg.LinAlgError):  # of a state far outside
+            diverged = held(health, health.faults | Fault.DIVERGED)
+            return state._replace(inner=inner._replace(health=diverged))
 
     def estimate(self, state: RedundantState) -> Estimate:
         """The state in the user's quantities."""
@@ -195,6 +185,39 @@ def redundant_start(model: GearedModel, start: NonlinearState) -> RedundantState
     """
     cartesian.left_inverse(model)
     return embedded(model, start)
+
+
+def moved(
+    arm: ObservedArm, state: RedundantState, health: Health, tau: Array, count: int, dt: float
+) -> tuple[Array, list[StandingStep]]:
+    """The state (2N,) after dt without readings, and the parts of the step.
+
+    Args:
+        arm: The arm.
+        state: Before it.
+        health: With the torques of the motors.
+        tau: Known force on the joints (n,).
+        count: Parts in which it is predicted.
+        dt: Length of all of them [s].
+
+    Raises:
+        ArrayError: where the state leaves the numbers that there are.
+    """
+    model, N = arm.model, arm.sizes.coordinates
+    x, nu, L = state.x, state.nu, cartesian.left_inverse(arm.model)
+    steps: list[StandingStep] = []
+    for _ in range(count):
+        rate = L @ nu
+        mean = np.concatenate([x, rate])
+        step = predicted(arm, mean, health.tau_m, tau, dt / count, state.inner.stay)
+        if step is None:
+            raise ArrayError("state", "diverges", "start the observer again")
+        change = np.concatenate([rate, acceleration(arm, x, nu, L, health.tau_m, tau)])
+        mean = mean + dt / count * step.phi @ change + step.lost
+        x = mean[:N]
+        steps.append(step)
+        nu = jacobian(model, x, mean[N:]) @ mean[N:]
+    return np.concatenate([x, L @ nu]), steps
 
 
 def acceleration(

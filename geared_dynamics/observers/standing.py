@@ -245,6 +245,8 @@ def derivative(model: GearedModel, step: StandingStep) -> Array:
     return np.asarray(F - V @ np.linalg.pinv(by_f, rcond=1e-12) @ by_z)
 
 
+# A state far outside overflows; its gain is not finite, which who uses it sees.
+@np.errstate(over="ignore", invalid="ignore")
 def gain_of(
     model: GearedModel,
     at: MeasuredCoordinates,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -340,3 +341,25 @@ def test_with_a_jump_given_only_that_counts() -> None:
         wrong = y._replace(motor_angle=np.add(y.motor_angle, [0.0, 0.03, 0.0]))
         state = ob.kalman_step(model, gains, state, wrong, DT)
         assert state.health.faults == fault
+
+
+@pytest.mark.parametrize("size", [1e5, 1e7, 1e9, 1e160])
+@pytest.mark.parametrize("kind", ["kalman", "nonlinear", "redundant"])
+def test_an_absurd_torque_is_no_error_and_no_warning(kind: str, size: float) -> None:
+    """What it makes of the state may overflow: then that has diverged."""
+    made = {
+        "kalman": ob.kalman_observer,
+        "nonlinear": ob.nonlinear_observer,
+        "redundant": ob.redundant_observer,
+    }[kind]
+    observer = made(arm(friction=True), resolution=TURN, noise=0.3 * TURN)
+    random, state, good = np.random.default_rng(2), None, True
+    phi = TURN * np.round(random.normal(size=3) / TURN)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for k in range(120):
+            torque = 0.5 * (k > 40) * random.normal(size=3) + [size * (k >= 50), 0.0, 0.0]
+            y = gd.Measurement(phi + TURN * random.integers(-1, 2, 3), torque)
+            state = observer.start(y) if state is None else observer.step(state, y, DT)
+            good &= state.health.valid and state.consistent
+    assert not good
