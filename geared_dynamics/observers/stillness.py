@@ -49,6 +49,7 @@ HEAVY = np.repeat([100.0, 30.0, 9.0], [1, 3, 6])  # so large a load may be [kg, 
 WEIGHT = 4  # numbers of a load that its weight depends on: mass and first moment
 RESTED = 15.0  # levels of friction that the motion of an arm needs at most that nearly stands
 ROUGHLY = 0.2  # of that need: so far it may be off
+ASIDE = 4  # instants to both sides over which torques are averaged: measured ones are noisy
 TURNED = 7.0  # deviations (two steps) by which a rotor may turn before its encoder shows it
 
 NOWHERE = np.zeros(1, bool)
@@ -212,6 +213,9 @@ def more_than_load(past: ReadingHistory, channel: int, value: float, limits: Lim
     return beyond_load(past, channel, value, agility, rub, limits.arm) > DOUBT * rub
 
 
+@np.errstate(
+    over="ignore", invalid="ignore"
+)  # of torques that no motor has: nothing explains them
 def taken_up(past: ReadingHistory, limits: Limits) -> bool:
     """Whether a load that an arm takes up, or sets down, while it stands is all that changed.
 
@@ -247,10 +251,18 @@ def taken_up(past: ReadingHistory, limits: Limits) -> bool:
     ends = columns_at_ends(model, WEIGHT)
     weight = along @ regressor(model, q.mean(axis=0), none, none)[:, ends]
     weight *= np.tile(HEAVY[:WEIGHT], len(ends) // WEIGHT)
-    left = np.array(past.torques)[some] @ levels.T - needed
+    left = averaged(np.array(past.torques))[some] @ levels.T - needed
     unknown = weight.T @ weight + np.eye(len(ends))
     left -= left @ weight @ np.linalg.solve(unknown, weight.T)
     return bool(np.ptp(left, axis=0).max() <= 1.0 + ROUGHLY * need)
+
+
+def averaged(rows: Array) -> Array:
+    """Means of rows (k, m) over ``ASIDE`` to both sides, fewer at the ends."""
+    sums = np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
+    places = np.arange(len(rows))
+    first, last = np.maximum(places - ASIDE, 0), np.minimum(places + ASIDE + 1, len(rows))
+    return np.asarray((sums[last] - sums[first]) / (last - first)[:, None])
 
 
 def columns_at_ends(model: GearedModel, each: int = len(HEAVY)) -> list[int]:

@@ -230,7 +230,7 @@ def test_the_others_motion_is_fitted_with_a_quarter_of_the_instants(
         past = EMPTY
         for time, row in zip(times, rows, strict=True):
             past = past.after(time, row, np.zeros(3), np.zeros(3), np.zeros(3))
-        found = joint_motion(past, 1, value, model, count)
+        found = joint_motion(past, model, count, (1, value))
         assert found is not None
         some, *motion = found
         rate = 1.0 / (0.02 * count)
@@ -242,7 +242,7 @@ def test_the_others_motion_is_fitted_with_a_quarter_of_the_instants(
             expected = (shown @ model.motor_map.inverse)[some]
             size = np.abs(expected).max()
             assert (np.abs(given - expected).max() < 1e-9 * size) == (power == degree)
-    assert joint_motion(past, 1, value, model, LEAST - 1) is None
+    assert joint_motion(past, model, LEAST - 1, (1, value)) is None
 
 
 @pytest.mark.parametrize(("times", "expected"), [(0.5, False), (1.5, False), (3.0, True)])

@@ -126,6 +126,18 @@ def test_a_load_that_is_taken_up_at_rest(
     assert after[-1].level < Level.BRIDGED, after[-1].why
 
 
+@pytest.mark.parametrize("seed", cases([1, 6], [7, 15, *range(20, 30)]))
+def test_so_where_torques_are_measured_with_noise(seed: int) -> None:
+    """Of a fifth of the friction."""
+    random = np.random.default_rng(seed)
+    load, rise = random.uniform(0.5, 5.0), random.choice([0.0, 0.02, 0.05, 0.1])
+    run = taken_up(load, rise, locked=bool(seed % 2))
+    noise = 0.2 * arm().motors.friction.coulomb.max(axis=1)
+    run = run._replace(torque=run.torque + noise * random.normal(size=run.torque.shape))
+    loop = loop_of(*(("kalman", 30.0), ("kalman", 250.0), ("nonlinear", 60.0))[seed % 3])
+    assert not stuck(heard(loop, run, [(k, k) for k in range(len(run.shown))]))
+
+
 @pytest.mark.validate
 @MOTIONS
 @pytest.mark.parametrize("observer", ["nonlinear", "kalman"])
