@@ -132,7 +132,7 @@ class RedundantObserver(Frozen):
         y = readings(sizes, measurement)[: sizes.motors] - gains.zeros
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                mean, steps = moved(arm, state, health, tau, count, dt)
+                mean, steps = predicted_motion(arm, state, health, tau, count, dt)
                 new = corrected(model, gains, inner, mean, steps, health, y, dt)
                 return embedded(model, new) if new.health.valid else state._replace(inner=new)
         except (ArrayError, np.linalg.LinAlgError):  # of a state far outside
@@ -187,7 +187,7 @@ def redundant_start(model: GearedModel, start: NonlinearState) -> RedundantState
     return embedded(model, start)
 
 
-def moved(
+def predicted_motion(
     arm: ObservedArm, state: RedundantState, health: Health, tau: Array, count: int, dt: float
 ) -> tuple[Array, list[StandingStep]]:
     """The state (2N,) after dt without readings, and the parts of the step.

@@ -213,9 +213,8 @@ def more_than_load(past: ReadingHistory, channel: int, value: float, limits: Lim
     return beyond_load(past, channel, value, agility, rub, limits.arm) > DOUBT * rub
 
 
-@np.errstate(
-    over="ignore", invalid="ignore"
-)  # of torques that no motor has: nothing explains them
+# Torques that no motor has overflow: nothing explains them.
+@np.errstate(over="ignore", invalid="ignore")
 def taken_up(past: ReadingHistory, limits: Limits) -> bool:
     """Whether a load that an arm takes up, or sets down, while it stands is all that changed.
 
@@ -227,7 +226,7 @@ def taken_up(past: ReadingHistory, limits: Limits) -> bool:
     beside what the model needs for the little that the joints move, ``RESTED`` levels of friction
     at most. The most likely p of each instant (deviations ``HEAVY``, and one level of each motor
     for the rest) leaves no motor's torque changed by more than one level, and the part
-    ``ROUGHLY`` of that need, as encoders show an acceleration badly.
+    ``ROUGHLY`` of that need, as encoders show an acceleration badly. Torques are ``averaged``.
 
     Args:
         past: The readings before.

@@ -182,7 +182,7 @@ NOTHING = np.zeros((64, 3))
 
 @pytest.mark.parametrize("channel", [1, 2])
 def test_a_load_taken_up_at_rest_explains_what_it_does_and_no_more(channel: int) -> None:
-    """The vertical axis bears no weight; friction of half a level is nobody's."""
+    """The vertical axis bears no weight; half a level may be friction's."""
     turned = np.outer(RAMP, AXIS[0])
     assert lifted(channel, NOTHING, NOTHING)
     assert lifted(channel, 0.5 * turned, NOTHING)
